@@ -1,0 +1,1 @@
+"""What an agent learned: facts, preferences among them."""

@@ -1,0 +1,1 @@
+"""What happens to records as they age: forgetting."""

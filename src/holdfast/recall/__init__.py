@@ -1,0 +1,1 @@
+"""Finding what matters and putting it into the prompt."""

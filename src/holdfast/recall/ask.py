@@ -1,0 +1,126 @@
+"""One question: gather what is in sight, rank it, render it."""
+
+from collections.abc import Callable, Sequence
+
+from ..store.contract import Store
+from ..values.hit import Found, Hit
+from ..values.owner import Sight
+from ..values.record import EPISODE, FACT, SYSTEM, Record
+from ..values.views import as_hit, body_of
+from .render import context_line, fact_line, fitted, knowledge_line
+from .words import Match, matches
+
+_RECENT = 3
+_RECENT_US = 24 * 3600 * 1_000_000
+_KNOWN = "What You Know About This User"
+
+Hits = Callable[[Record], int]
+
+
+def recall(
+    store: Store,
+    sight: Sight,
+    question: str | None,
+    *,
+    now_us: int,
+    hits: Hits,
+    limit: int | None,
+    budget_tokens: int | None,
+    kinds: Sequence[str] | None,
+    min_relevance: float | None,
+) -> tuple[Found, list[Record]]:
+    """What matters for the question, and the records it came from; without one, the facts used
+    most.
+    """
+    found = _best(store, sight, question, now_us, hits, kinds)
+    if min_relevance is not None:
+        found = [match for match in found if match.relevance >= min_relevance]
+    found = found[:limit]
+    seen = [_as_hit(match, hits) for match in found]
+    recent = _recent(store, sight, now_us) if kinds is None and seen else []
+
+    def sections(count: int) -> list[tuple[str, list[str]]]:
+        return [
+            ("Recent context", [context_line(hit) for hit in recent] if count else []),
+            ("Relevant knowledge", [knowledge_line(hit) for hit in seen[:count]]),
+        ]
+
+    shown, text = fitted(sections, len(seen), budget_tokens, store.salt)
+    return Found(tuple(seen[:shown]), text), [match.record for match in found[:shown]]
+
+
+def inject(
+    store: Store,
+    sight: Sight,
+    system_prompt: str,
+    question: str | None,
+    *,
+    now_us: int,
+    hits: Hits,
+    limit: int,
+    budget_tokens: int | None,
+) -> tuple[str, list[Record]]:
+    """The prompt with a block of what is known; unchanged when nothing is."""
+    facts = _in_sight(store, sight, (FACT,), None, now_us)
+    ranked = matches(facts, question) if question is not None else []
+    asked = {match.record.id for match in ranked}
+    rest = [match for match in _by_use(facts, hits) if match.record.id not in asked]
+    found = [*ranked, *rest][:limit]
+    seen = [_as_hit(match, hits) for match in found]
+
+    def sections(count: int) -> list[tuple[str, list[str]]]:
+        return [(_KNOWN, [fact_line(hit) for hit in seen[:count]])]
+
+    shown, text = fitted(sections, len(seen), budget_tokens, store.salt)
+    prompt = "\n\n".join(part for part in (system_prompt, text) if part)
+    return (prompt if text else system_prompt), [match.record for match in found[:shown]]
+
+
+def _best(
+    store: Store,
+    sight: Sight,
+    question: str | None,
+    now_us: int,
+    hits: Hits,
+    kinds: Sequence[str] | None,
+) -> list[Match]:
+    if question is None:
+        return _by_use(_in_sight(store, sight, (FACT,), kinds, now_us), hits)
+    return matches(_in_sight(store, sight, (FACT, EPISODE), kinds, now_us), question)
+
+
+def _in_sight(
+    store: Store, sight: Sight, forms: Sequence[str], kinds: Sequence[str] | None, now_us: int
+) -> list[Record]:
+    """Current records that hold now: what is not yet or no longer true is left out."""
+    found = store.scan(sight, now_us=now_us, forms=forms, kinds=kinds)
+    return [record for record in found if record.kind != SYSTEM and _valid(record, now_us)]
+
+
+def _valid(record: Record, now_us: int) -> bool:
+    begins, ends = record.valid_from_us, record.valid_to_us
+    return (begins is None or begins <= now_us) and (ends is None or now_us < ends)
+
+
+def _by_use(facts: Sequence[Record], hits: Hits) -> list[Match]:
+    """Facts by access count, then newest."""
+    ordered = sorted(facts, key=lambda fact: (hits(fact), fact.recorded_us), reverse=True)
+    return [Match(fact, 0.0, 1.0) for fact in ordered]
+
+
+def _recent(store: Store, sight: Sight, now_us: int) -> list[Hit]:
+    newest = store.scan(sight, now_us=now_us, forms=(EPISODE,), limit=_RECENT)
+    fresh = [record for record in newest if record.occurred_us > now_us - _RECENT_US]
+    told = [record for record in fresh if record.kind != SYSTEM and body_of(record)["text"]]
+    return [as_hit(record) for record in reversed(told)]
+
+
+def _as_hit(match: Match, hits: Hits) -> Hit:
+    why = {"words": match.score, "relevance": "share of words"} if match.score else {"uses": 0.0}
+    return as_hit(
+        match.record,
+        score=match.score,
+        relevance=match.relevance,
+        why=why,
+        access_count=hits(match.record),
+    )

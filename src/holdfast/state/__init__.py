@@ -1,0 +1,1 @@
+"""Where an agent was: threads, their working set, steps, and what waits."""

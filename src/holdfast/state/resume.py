@@ -1,0 +1,55 @@
+"""Coming back: which threads wait, and where a thread was left."""
+
+from ..store.contract import Head, Store
+from ..values.owner import Owner, Sight
+from ..values.receipts import Unfinished, WelcomeBack
+from ..values.record import EPISODE, SYSTEM
+from ..values.times import moment
+from ..values.views import body_of
+from .steps import Place, status
+
+_CUT = 200
+_LOOK_BACK = 50
+
+
+def unfinished(store: Store, tenant: str | None, user: str | None) -> list[Unfinished]:
+    """Threads with a step open or in doubt, or whose last message waits for a reply."""
+    found = []
+    for head in store.heads(tenant, user):
+        reason = _reason(store, head)
+        if reason is not None:
+            why, step, at_us = reason
+            found.append(Unfinished(*head.owner, head.thread, why, moment(at_us), step))
+    return found
+
+
+def _reason(store: Store, head: Head) -> tuple[str, str | None, int] | None:
+    for record in head.steps:
+        place = Place(store, lambda: 0, set(), head.owner, head.thread, record.key)
+        found = status(place, record)
+        if found != "absent":
+            return found, record.key, record.occurred_us
+    if head.message is not None and body_of(head.message)["role"] in ("user", "tool"):
+        return "reply", None, head.message.occurred_us
+    return None
+
+
+def welcome_back(store: Store, owner: Owner, thread: str, now_us: int) -> WelcomeBack | None:
+    """Where the thread was left: its last words and the step that is open; None for an empty
+    thread.
+    """
+    sight = Sight((owner,), owner.user)
+    newest = store.scan(sight, now_us=now_us, forms=(EPISODE,), thread=thread, limit=_LOOK_BACK)
+    heads = store.heads(owner.tenant, owner.user, thread)
+    waiting = [_reason(store, head) for head in heads if head.owner == owner]
+    step = next((reason[1] for reason in waiting if reason and reason[1]), None)
+    for record in newest:
+        body = body_of(record)
+        text = body["text"].strip()
+        if text and record.kind != SYSTEM and body.get("role") != "tool":
+            shown = text if len(text) <= _CUT else text[: _CUT - 1] + "…"
+            return WelcomeBack(shown, moment(record.occurred_us), step)
+    if step is not None:
+        (at_us,) = (reason[2] for reason in waiting if reason and reason[1] == step)
+        return WelcomeBack("", moment(at_us), step)
+    return None

@@ -1,0 +1,1 @@
+"""The truth: one contract, and the backends that keep it."""

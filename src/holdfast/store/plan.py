@@ -1,0 +1,69 @@
+"""What a room wants written, collected before it becomes one batch.
+
+A plan is made from what was read; when another writer was faster, it is made anew. Only what the
+caller himself expected (`stated`) is told to him as a Conflict.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..errors import Conflict
+from ..values.receipts import Receipt, Saved
+from ..values.text import to_json
+from .contract import Batch, Durability, Expected, Once, Put, Tally
+
+Answers = list[Receipt | Saved]
+
+
+@dataclass(slots=True)
+class Plan:
+    """Puts, expectations and tallies to come, and the receipts that they will earn."""
+
+    now_us: int
+    puts: list[Put] = field(default_factory=list)
+    seen: list[Expected] = field(default_factory=list)
+    stated: list[Expected] = field(default_factory=list)
+    tallies: list[Tally] = field(default_factory=list)
+    receipts: Answers = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not self.puts and not self.tallies
+
+    def batch(self, once: Once | None, durability: Durability | None) -> Batch:
+        """The plan as one batch."""
+        expected = (*self.stated, *self.seen)
+        return Batch(
+            self.now_us,
+            tuple(self.puts),
+            expected,
+            tallies=tuple(self.tallies),
+            once=once,
+            durability=durability,
+        )
+
+    def overtaken(self, conflict: Conflict) -> bool:
+        """Whether only something unstated had moved, so that a new plan will do."""
+        slot, id = conflict.facts.get("slot"), conflict.facts.get("id")
+        stated = [e for e in self.stated if (e.slot, e.id) == (slot, id)]
+        return not stated and any((e.slot, e.id) == (slot, id) for e in self.seen)
+
+
+def answers_to_json(receipts: Sequence[Receipt | Saved]) -> str:
+    """Receipts as they are kept under an idempotency key; they hold no content."""
+    return to_json(
+        [
+            [r.id, "saved", r.number] if isinstance(r, Saved) else [r.id, r.action, r.why]
+            for r in receipts
+        ]
+    )
+
+
+def answers_from_json(text: str) -> Answers:
+    """The receipts of `answers_to_json`."""
+    return [
+        Saved(id, what) if action == "saved" else Receipt(id, action, what)
+        for id, action, what in json.loads(text)
+    ]

@@ -1,0 +1,1 @@
+"""The embedded store: one SQLite file, any number of threads and processes."""

@@ -1,0 +1,212 @@
+"""The store on SQLite: the contract's reads as SQL, its writes handed to the file's writer."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import Misconfigured, Unsupported
+from ...values.owner import Owner, Sight
+from ...values.record import CHECKPOINT, EPISODE, SYSTEM, Record
+from ..contract import Applied, Batch, Cursor, Durability, Head
+from ..wire import COLUMNS, from_row
+from . import file as files
+
+_FIELDS = ", ".join(f"r.{name}" for name in COLUMNS)
+_EXTRA = """
+o.tenant, o.user, o.agent,
+(SELECT group_concat(source, char(31)) FROM
+    (SELECT source FROM sources WHERE owner = r.owner AND id = r.id ORDER BY place, source)),
+t.importance, t.hits, t.accessed_us
+"""
+_PLAIN_EXTRA = "o.tenant, o.user, o.agent, NULL, NULL, NULL, NULL"
+_FULL = f"SELECT {_FIELDS}, {_EXTRA} FROM {{}} LEFT JOIN tallies AS t ON t.id = r.id"
+_PLAIN = f"SELECT {_FIELDS}, {_PLAIN_EXTRA} FROM {{}}"
+_JOINED = "owners AS o JOIN records AS r ON r.owner = o.owner"
+_THIS_OWNER = "o.tenant = ? AND o.user = ? AND o.agent = ?"
+_THREADS = """
+WITH RECURSIVE threads (owner, thread) AS (
+    SELECT o.owner, (SELECT min(thread) FROM records WHERE owner = o.owner AND thread >= ?1)
+    FROM owners AS o WHERE (?2 IS NULL OR o.tenant = ?2) AND (?3 IS NULL OR o.user = ?3)
+    UNION ALL
+    SELECT t.owner, (SELECT min(thread) FROM records WHERE owner = t.owner AND thread > t.thread)
+    FROM threads AS t WHERE t.thread IS NOT NULL AND ?4 IS NULL
+)
+"""
+_NEWEST_MESSAGE = """
+FROM threads AS n CROSS JOIN records AS r JOIN owners AS o ON o.owner = r.owner
+WHERE n.thread IS NOT NULL AND (?4 IS NULL OR n.thread = ?4) AND r.seq = (
+    SELECT seq FROM records
+    WHERE owner = n.owner AND thread = n.thread AND form = 'episode' AND kind = 'message'
+    ORDER BY seq DESC LIMIT 1
+)
+"""
+_OPEN_STEPS = """
+FROM records AS r INDEXED BY steps_open JOIN owners AS o ON o.owner = r.owner
+WHERE r.form = 'step' AND r.kind <> 'done' AND r.retired_us IS NULL
+AND (?2 IS NULL OR o.tenant = ?2) AND (?3 IS NULL OR o.user = ?3) AND (?4 IS NULL OR r.thread = ?4)
+"""
+
+
+class SqliteStore:
+    """A handle on a database file; several may share one file, in one process or many."""
+
+    def __init__(
+        self, path: Path, *, durability: Durability, read_only: bool, version: str
+    ) -> None:
+        self._path = path
+        self._durability = durability
+        self._read_only = read_only
+        self._version = version
+        self._closed = False
+        self._reopening = threading.Lock()
+        self._attach()
+
+    def _attach(self) -> None:
+        self._file = files.acquire(self._path, read_only=self._read_only, version=self._version)
+        self.salt: bytes = self._file.salt
+        self._number = self._file.new_worker()
+        self.worker = str(self._number)
+
+    def _live(self) -> files.DatabaseFile:
+        """The file, opened anew in a forked child."""
+        if self._closed:
+            raise Misconfigured("The memory is closed.", hint="Open it again.")
+        if self._file.inherited:
+            with self._reopening:
+                if self._file.inherited:
+                    self._attach()
+        return self._file
+
+    def apply(self, batch: Batch) -> Applied:
+        """See Store.apply."""
+        writer = self._live().writer
+        if writer is None:
+            raise Unsupported("The memory was opened read-only.", hint="Open it for writing.")
+        return writer.apply(batch, batch.durability or self._durability)
+
+    def record(self, sight: Sight, id: str) -> Record | None:
+        """See Store.record."""
+        sql = _FULL.format(_JOINED) + " WHERE r.id = ? ORDER BY r.version DESC LIMIT 1"
+        found = self._read(sql, (id,))
+        seen = [record for record in found if sight.admits(record.owner, record.subject)]
+        return seen[0] if seen else None
+
+    def holders(self, owner: Owner, slots: Sequence[bytes]) -> dict[bytes, Record]:
+        """See Store.holders."""
+        sql = (
+            _FULL.format(_JOINED)
+            + f" WHERE {_THIS_OWNER} AND r.retired_us IS NULL AND r.slot IN ({_marks(slots)})"
+        )
+        found = self._read(sql, (*owner, *slots))
+        return {record.slot: record for record in found if record.slot is not None}
+
+    def scan(
+        self,
+        sight: Sight,
+        *,
+        now_us: int,
+        forms: Sequence[str],
+        kinds: Sequence[str] | None = None,
+        thread: str | None = None,
+        before: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Record]:
+        """See Store.scan."""
+        values: list[Any]
+        conditions, values = ["(r.expires_us IS NULL OR r.expires_us > ?)"], [now_us]
+        table = _JOINED
+        if kinds == (SYSTEM,) and thread is not None:
+            # A thread has few of these among thousands of messages; the planner does not know it.
+            table = "owners AS o JOIN records AS r INDEXED BY records_system ON r.owner = o.owner"
+            conditions.append("r.kind = 'system'")
+        elif kinds is not None:
+            conditions.append(f"r.kind IN ({_marks(kinds)})")
+            values += kinds
+        if thread is not None:
+            conditions.append("r.thread = ?")
+            values.append(thread)
+        if before is not None:
+            conditions.append("(r.recorded_us, r.id) < (?, ?)")
+            values += before
+        queries: list[str] = []
+        arguments: list[Any] = []
+        for owner in sight.owners:
+            for form in forms:
+                # One branch an owner and form: each reads an index in order, up to the limit.
+                current = "" if form == EPISODE else " AND r.retired_us IS NULL"
+                mine = f"{_THIS_OWNER} AND r.form = ?{current} AND {' AND '.join(conditions)}"
+                arguments += [*owner, form, *values]
+                if not owner.user and sight.user:
+                    mine += " AND (r.about IS NULL OR r.about = ?)"
+                    arguments.append(sight.user)
+                shape = _PLAIN if form == EPISODE else _FULL
+                order = "ORDER BY r.seq DESC LIMIT ?"
+                queries.append(f"SELECT * FROM ({shape.format(table)} WHERE {mine} {order})")
+                arguments.append(-1 if limit is None else limit)
+        records = self._read(" UNION ALL ".join(queries), arguments)
+        if len(queries) > 1:
+            records.sort(key=lambda record: (record.recorded_us, record.id), reverse=True)
+        return records if limit is None else records[:limit]
+
+    def states(self, owner: Owner, thread: str, *, number: int | None = None) -> Record | None:
+        """See Store.states."""
+        which, values = ("", ()) if number is None else (" AND r.version = ?", (number,))
+        sql = (
+            _PLAIN.format(_JOINED)
+            + f" WHERE {_THIS_OWNER} AND r.thread = ? AND r.form = ?{which}"
+            + " ORDER BY r.seq DESC LIMIT 1"
+        )
+        found = self._read(sql, (*owner, thread, CHECKPOINT, *values))
+        return found[0] if found else None
+
+    def heads(self, tenant: str | None, user: str | None, thread: str | None = None) -> list[Head]:
+        """See Store.heads: threads are found by skipping through their index, not by reading it
+        all.
+        """
+        fields = f"SELECT {_FIELDS}, {_PLAIN_EXTRA} "
+        values = (thread or "", tenant, user, thread)
+        with self._live().reading() as connection:
+            newest = connection.execute(_THREADS + fields + _NEWEST_MESSAGE, values).fetchall()
+            steps = connection.execute(fields + _OPEN_STEPS, values).fetchall()
+        messages = {(found.owner, found.thread): found for found in map(_record, newest)}
+        opened: dict[tuple[Owner, str], list[Record]] = {place: [] for place in messages}
+        for step in sorted(map(_record, steps), key=lambda record: record.seq):
+            opened.setdefault((step.owner, step.thread), []).append(step)
+        return [
+            Head(*place, messages.get(place), tuple(found))
+            for place, found in sorted(opened.items())
+        ]
+
+    def alive(self, worker: str) -> bool:
+        """See Store.alive."""
+        return self._live().worker_alive(int(worker))
+
+    def scrub(self) -> bool:
+        """See Store.scrub."""
+        writer = self._live().writer
+        return writer is None or writer.truncate_log()
+
+    def close(self) -> None:
+        """See Store.close."""
+        if not self._closed:
+            self._closed = True
+            if not self._file.inherited:
+                self._file.drop_worker(self._number)
+                files.release(self._file)
+
+    def _read(self, sql: str, values: Sequence[Any]) -> list[Record]:
+        with self._live().reading() as connection:
+            rows = connection.execute(sql, values).fetchall()
+        return [_record(row) for row in rows]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _record(row: Sequence[Any]) -> Record:
+    width = len(COLUMNS)
+    sources = row[width + 3]
+    extra = (tuple(sources.split("\x1f")) if sources else (), *row[width + 4 :])
+    return from_row(row[:width], Owner(*row[width : width + 3]), extra)

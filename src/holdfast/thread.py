@@ -1,0 +1,331 @@
+"""A line of work with an id that can be resumed: its messages, notes, states and steps.
+
+Every `add` is durable when it returns. A thread belongs to the scope's owner, so all agents that
+work for a user see it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from .engine import Engine
+from .errors import Conflict, InvalidInput, Misconfigured
+from .knowledge.facts import plan_statements
+from .state import checkpoints, steps
+from .state.episodes import episode, message_body, note_body, note_kind
+from .state.resume import welcome_back
+from .state.workingset import (
+    FORMATS,
+    MAX_ITEMS,
+    Item,
+    Unit,
+    item_of,
+    newest_that_fit,
+    rendered,
+    units,
+)
+from .store.contract import Erase
+from .store.plan import Answers, Plan
+from .values.message import Episode, Messages
+from .values.owner import Owner, Sight, clean_id
+from .values.receipts import ErasureReceipt, Receipt, Saved, WelcomeBack
+from .values.record import EPISODE, MESSAGE, SYSTEM, Record
+from .values.text import to_json
+from .values.views import as_episode
+
+_T = TypeVar("_T")
+_Ops = list[Callable[[Plan], None]]
+
+
+class Thread:
+    """A thread of a scope; the same id resumes it in any process."""
+
+    def __init__(
+        self, engine: Engine, owner: Owner, id: str, statement: Callable[..., Any], agent: str
+    ) -> None:
+        self.id = id
+        self._engine = engine
+        self._owner = owner
+        self._sight = Sight((owner,), owner.user)
+        self._statement = statement
+        self._agent = agent
+
+    def add(
+        self,
+        role: str | Mapping[str, Any],
+        text: str | None = None,
+        *,
+        name: str | None = None,
+        at: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        tool_calls: Any = None,
+        tool_call_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Receipt:
+        """Append a message: a role and a text, or a whole message in OpenAI or Anthropic shape."""
+        batch = ThreadBatch(self, idempotency_key)
+        batch.add(
+            role, text, name=name, at=at, metadata=metadata, tool_calls=tool_calls,
+            tool_call_id=tool_call_id,
+        )  # fmt: skip
+        return _receipt(batch.write())
+
+    def note(
+        self,
+        kind: str,
+        text: str,
+        *,
+        emotion: str | None = None,
+        outcome: str | None = None,
+        payload: Any = None,
+        at: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Receipt:
+        """Append a typed episode: decision, error, resolution, outcome, insight, or any word."""
+        batch = ThreadBatch(self, idempotency_key)
+        batch.note(
+            kind, text, emotion=emotion, outcome=outcome, payload=payload, at=at, metadata=metadata
+        )
+        return _receipt(batch.write())
+
+    def batch(self, *, idempotency_key: str | None = None) -> "ThreadBatch":
+        """Collect writes in a `with` block; they commit together at its end or not at all."""
+        return ThreadBatch(self, idempotency_key)
+
+    def episodes(self, limit: int | None = None) -> list[Episode]:
+        """The last episodes of the thread, oldest first, complete; all without a limit."""
+        if limit is not None and (isinstance(limit, bool) or limit < 0):
+            raise InvalidInput("limit is not a count.", hint="Pass a whole number, or None.")
+        found = self._scan(limit)
+        return [as_episode(record) for record in reversed(found)]
+
+    def _scan(self, limit: int | None, kinds: tuple[str, ...] | None = None) -> list[Record]:
+        return self._engine.store.scan(
+            self._sight,
+            now_us=self._engine.now(),
+            forms=(EPISODE,),
+            kinds=kinds,
+            thread=self.id,
+            limit=limit,
+        )
+
+    def messages(self, *, budget_tokens: int | None = None, format: str = "openai") -> Messages:
+        """The working set, ready for an LLM: system first, then the newest messages that fit.
+
+        A tool call is never parted from its results.
+        """
+        if format not in FORMATS:
+            raise InvalidInput("The format is unknown.", hint=f"Use one of {', '.join(FORMATS)}.")
+        system = self._scan(1, (SYSTEM,))
+        prompt = item_of(system[0]) if system else None
+        budget = None
+        if budget_tokens is not None:
+            budget = budget_tokens - (_tokens([prompt]) if prompt else 0)
+        shown = newest_that_fit(self._units(), MAX_ITEMS, budget, _tokens)
+        return rendered(prompt, shown, format)
+
+    def _units(self) -> list[Unit]:
+        """The newest units, reading further back only when one call has more results than the
+        window.
+        """
+        limit = MAX_ITEMS
+        while True:
+            newest = self._scan(limit, (MESSAGE,))
+            found = units(map(item_of, reversed(newest)))
+            if found or len(newest) < limit:
+                return found
+            limit *= 2
+
+    def checkpoint(self, state: Any, *, expected: int | None = None) -> Saved:
+        """Save the whole state; with `expected` only if that number is still the newest."""
+        batch = ThreadBatch(self, None)
+        batch.checkpoint(state, expected=expected)
+        (saved,) = batch.write()
+        assert isinstance(saved, Saved)
+        return saved
+
+    def restore(self, checkpoint: str | int | Saved | None = None) -> Any:
+        """The newest state, or the one of this checkpoint; None when nothing was saved."""
+        found = checkpoints.find(self._engine.store, self._owner, self.id, checkpoint)
+        return None if found is None else checkpoints.decoded(found)
+
+    def once(self, name: str, function: Callable[..., _T], *args: Any, **named: Any) -> _T:
+        """Run an effect once: its result if it ran, InDoubt if nobody knows; never a repeat."""
+        result: _T = steps.once(self._step(name), function, args, named)
+        return result
+
+    def settle(self, name: str, *, result: Any = None, retry: bool = False) -> None:
+        """Decide a step in doubt: it happened and gave `result`, or it may run again
+        (`retry=True`).
+        """
+        if retry and result is not None:
+            raise InvalidInput("Both result and retry were given.", hint="Pass one of them.")
+        steps.settle(self._step(name), result=result, retry=retry)
+
+    def step_status(self, name: str) -> str:
+        """absent, running, done or in_doubt."""
+        place = self._step(name)
+        return steps.status(place, place.held())
+
+    def _step(self, name: str) -> steps.Place:
+        engine = self._engine
+        step = clean_id(name, "step name")
+        return steps.Place(engine.store, engine.now, engine.running, self._owner, self.id, step)
+
+    def welcome_back(self) -> WelcomeBack | None:
+        """Where this thread was left; None when nothing has happened in it."""
+        return welcome_back(self._engine.store, self._owner, self.id, self._engine.now())
+
+    def forget(self) -> ErasureReceipt:
+        """Erase the thread: episodes, states, steps, and facts learned from it alone."""
+        return self._engine.forget(Erase(self._owner, thread=self.id))
+
+
+class ThreadBatch:
+    """Writes that commit together. It has no reads: they show what is committed."""
+
+    def __init__(self, thread: Thread, idempotency_key: str | None) -> None:
+        self.receipts: Answers = []
+        self._thread = thread
+        self._key = idempotency_key
+        self._ops: _Ops = []
+        self._said: list[Any] = []
+        self._closed = False
+
+    def add(
+        self,
+        role: str | Mapping[str, Any],
+        text: str | None = None,
+        *,
+        name: str | None = None,
+        at: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        tool_calls: Any = None,
+        tool_call_id: str | None = None,
+    ) -> None:
+        """As Thread.add."""
+        body = message_body(
+            role, text, name=name, metadata=metadata, tool_calls=tool_calls,
+            tool_call_id=tool_call_id,
+        )  # fmt: skip
+        self._episode(MESSAGE, body, at)
+
+    def note(
+        self,
+        kind: str,
+        text: str,
+        *,
+        emotion: str | None = None,
+        outcome: str | None = None,
+        payload: Any = None,
+        at: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """As Thread.note."""
+        body = note_body(text, emotion, outcome, payload, metadata)
+        self._episode(note_kind(kind), body, at)
+
+    def _episode(self, kind: str, body: dict[str, Any], at: Any) -> None:
+        thread = self._thread
+
+        def op(plan: Plan) -> None:
+            put = episode(thread._owner, thread.id, kind, body, thread._agent, at, plan.now_us)
+            plan.puts.append(put)
+            plan.receipts.append(Receipt(put.record.id, "added"))
+
+        self._take(op, ["episode", kind, body, None if at is None else str(at)])
+
+    def remember(self, text: str, *, source: str | None = None, **rest: Any) -> None:
+        """As Scope.remember; learned from this thread unless another source is named."""
+        thread = self._thread
+        if "idempotency_key" in rest:
+            raise InvalidInput("Inside a batch only the batch takes a key.", hint="Pass it there.")
+        learned_from = thread.id if source is None else source
+        one = thread._statement(text, source=learned_from, thread=thread.id, **rest)
+
+        def op(plan: Plan) -> None:
+            plan_statements(plan, thread._engine.store, [one])
+
+        shown = json.loads(json.dumps(rest, default=str))
+        self._take(op, ["remember", text, learned_from, shown])
+
+    def checkpoint(self, state: Any, *, expected: int | None = None) -> None:
+        """As Thread.checkpoint."""
+        thread = self._thread
+        encoded = checkpoints.encoded(state)
+
+        def op(plan: Plan) -> None:
+            checkpoints.plan_checkpoint(
+                plan, thread._engine.store, thread._owner, thread.id, encoded, expected
+            )
+
+        self._take(op, ["checkpoint", encoded.decode(), expected])
+
+    def _take(self, op: Callable[[Plan], None], said: Any) -> None:
+        if self._closed:
+            raise Misconfigured("The batch is closed.", hint="Open a new one: thread.batch().")
+        self._ops.append(op)
+        if self._key is not None:
+            self._said.append(said)
+
+    def write(self) -> Answers:
+        """Commit what was collected, whole."""
+        self._closed = True
+        thread = self._thread
+
+        def make(now_us: int) -> Plan:
+            plan = Plan(now_us)
+            for op in self._ops:
+                op(plan)
+            return plan
+
+        try:
+            self.receipts = thread._engine.write(
+                make, thread._owner, key=self._key, arguments=[thread.id, self._said]
+            )
+        except Conflict as conflict:
+            raise _explained(conflict, thread) from None
+        return self.receipts
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closed = True
+        if kind is None and self._ops:
+            self.write()
+
+
+def _receipt(answers: Answers) -> Receipt:
+    (receipt,) = answers
+    assert isinstance(receipt, Receipt)
+    return receipt
+
+
+def _explained(conflict: Conflict, thread: Thread) -> Conflict:
+    """A stale checkpoint in the user's words; other conflicts as they are."""
+    facts = conflict.facts
+    if facts.get("slot") != checkpoints.slot_of(thread._engine.store, thread.id):
+        return conflict
+    return Conflict(
+        f"Thread '{thread.id}' is at checkpoint {facts['actual']}, you wrote on"
+        f" {facts['expected']}.",
+        hint="Reload with thread.restore() and retry.",
+        thread=thread.id,
+        actual=facts["actual"],
+        expected=facts["expected"],
+    )
+
+
+def _tokens(unit: list[Item]) -> int:
+    # The recall room loads the tokenizer's vocabulary; only a budget needs it.
+    from .recall.render import tokens
+
+    return sum(tokens(to_json(item.original)) for item in unit)

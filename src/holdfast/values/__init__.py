@@ -1,0 +1,1 @@
+"""Frozen values: what moves between the rooms. No I/O, no clock."""
