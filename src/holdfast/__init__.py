@@ -20,7 +20,8 @@ from .errors import (
     Unsupported,
 )
 from .memory import ALL, Memory
-from .scope import Preferences, Scope
+from .preferences import Preferences
+from .scope import Scope
 from .state.steps import Step
 from .thread import Thread, ThreadBatch
 from .values.hit import Found, Hit, Page

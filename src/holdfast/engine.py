@@ -6,11 +6,12 @@ theirs.
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from .errors import Busy, Conflict
+from .errors import Busy, Conflict, HoldfastError, Misconfigured
 from .lifecycle.forget import forget
-from .store.contract import Batch, Durability, Erase, Once, Store, Tally
+from .store.contract import Batch, Durability, Erase, Expected, Once, Store, Tally
 from .store.plan import Answers, Plan, answers_from_json, answers_to_json
 from .values.hashing import keyed
 from .values.owner import Owner
@@ -28,7 +29,7 @@ class Engine:
         self.store = store
         self.now = now
         self.read_only = read_only
-        self.running: set[bytes] = set()
+        self.running: dict[bytes, object] = {}
         """Slots of the steps that run in this handle right now."""
         self.pending_erasure = False
         self._closed = False
@@ -48,17 +49,21 @@ class Engine:
 
         With an idempotency key the answer of the first write is given again.
         """
-        fingerprint = b""
+        once = None
         if key is not None:
-            said_text(key, "idempotency_key")
-            fingerprint = keyed(self.store.salt, "arguments", canonical_json(arguments))
+            shown = keyed(self.store.salt, "arguments", canonical_json(arguments))
+            once = Once(owner, said_text(key, "idempotency_key"), shown)
         for _ in range(_TRIES):
-            plan = make(self.now())
-            if plan.empty and key is None:
+            try:
+                plan = make(self.now())
+            except HoldfastError:
+                if once is not None and (answer := self._answered(once)) is not None:
+                    return answer
+                raise
+            if plan.empty and once is None:
                 return plan.receipts
-            once = None
-            if key is not None:
-                once = Once(owner, key, fingerprint, answers_to_json(plan.receipts))
+            if once is not None:
+                once = replace(once, receipt=answers_to_json(plan.receipts))
             try:
                 applied = self.store.apply(plan.batch(once, durability))
             except Conflict as conflict:
@@ -69,6 +74,20 @@ class Engine:
                 return answers_from_json(applied.replayed)
             return plan.receipts
         raise Busy("Others kept changing the same record.", hint="Retry in a moment.")
+
+    def _answered(self, once: Once) -> Answers | None:
+        """What was answered under the key, for a retry that can no longer be planned.
+
+        The batch expects what cannot be, so it is refused unless the key answers first.
+        """
+        impossible = Expected(once.owner, -1, slot=b"")
+        try:
+            applied = self.store.apply(Batch(self.now(), once=once, expected=(impossible,)))
+        except Conflict as conflict:
+            if conflict.facts.get("slot") == b"":
+                return None
+            raise
+        return answers_from_json(applied.replayed or "[]")
 
     def count_recall(self, records: Iterable[Record], now_us: int) -> None:
         """Count a recall in memory; recall never writes, `flush` does."""
@@ -87,6 +106,8 @@ class Engine:
 
     def flush(self) -> None:
         """Write the tally, and finish what an erasure had to leave in the log."""
+        if self._closed:
+            raise Misconfigured("The memory is closed.", hint="Open it again.")
         with self._tally_lock:
             waiting, self._tally = list(self._tally.values()), {}
         if waiting:
@@ -103,8 +124,8 @@ class Engine:
     def close(self) -> None:
         """Flush what can be flushed, and close the store."""
         if not self._closed:
-            self._closed = True
             try:
                 self.flush()
             finally:
+                self._closed = True
                 self.store.close()

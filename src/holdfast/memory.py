@@ -32,23 +32,18 @@ class Memory:
 
     def scope(self, user: str = "", *, agent: str = "", tenant: str = "") -> Scope:
         """A handle for somebody: a user, an agent, a tenant, each optional. No I/O."""
-        return Scope(
-            self._engine,
-            optional_id(tenant, "tenant"),
-            optional_id(user, "user"),
-            optional_id(agent, "agent"),
-        )
+        parts = {"tenant": tenant, "user": user, "agent": agent}
+        return Scope(self._engine, Owner(*(optional_id(id, name) for name, id in parts.items())))
 
     def common(self, *, tenant: str = "") -> Scope:
         """The handle that alone writes what every scope of the tenant may read."""
-        return Scope(self._engine, optional_id(tenant, "tenant"), EVERYONE, "")
+        return Scope(self._engine, Owner(optional_id(tenant, "tenant"), EVERYONE, ""))
 
     def unfinished(self, user: str | None = None, *, tenant: str | _All = "") -> list[Unfinished]:
         """Threads that wait for a reply, or have a step that is running or in doubt."""
         name = None if isinstance(tenant, _All) else optional_id(tenant, "tenant")
-        return unfinished(
-            self._engine.store, name, None if user is None else optional_id(user, "user")
-        )
+        whose = None if user is None else optional_id(user, "user")
+        return unfinished(self._engine.store, self._engine.running, name, whose)
 
     def forget(self, *, user: str | None = None, tenant: str = "") -> ErasureReceipt:
         """Erase every record whose subject is this user, wherever it lies in the tenant."""

@@ -4,15 +4,17 @@ Every `add` is durable when it returns. A thread belongs to the scope's owner, s
 work for a user see it.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from .engine import Engine
 from .errors import Conflict, InvalidInput, Misconfigured
-from .knowledge.facts import plan_statements
-from .state import checkpoints, steps
+from .knowledge.facts import ARGUMENTS, Statement, plan_statements
+from .state import steps
+from .state.checkpoints import decode, encode, find_checkpoint, plan_checkpoint, slot_of
 from .state.episodes import episode, message_body, note_body, note_kind
 from .state.resume import welcome_back
 from .state.workingset import (
@@ -31,7 +33,8 @@ from .values.message import Episode, Messages
 from .values.owner import Owner, Sight, clean_id
 from .values.receipts import ErasureReceipt, Receipt, Saved, WelcomeBack
 from .values.record import EPISODE, MESSAGE, SYSTEM, Record
-from .values.text import to_json
+from .values.text import optional_count, to_json
+from .values.times import optional_micros
 from .values.views import as_episode
 
 _T = TypeVar("_T")
@@ -42,7 +45,7 @@ class Thread:
     """A thread of a scope; the same id resumes it in any process."""
 
     def __init__(
-        self, engine: Engine, owner: Owner, id: str, statement: Callable[..., Any], agent: str
+        self, engine: Engine, owner: Owner, id: str, statement: Callable[..., Statement], agent: str
     ) -> None:
         self.id = id
         self._engine = engine
@@ -57,9 +60,9 @@ class Thread:
         text: str | None = None,
         *,
         name: str | None = None,
-        at: Any = None,
+        at: datetime | None = None,
         metadata: Mapping[str, Any] | None = None,
-        tool_calls: Any = None,
+        tool_calls: Sequence[Mapping[str, Any]] | None = None,
         tool_call_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Receipt:
@@ -79,7 +82,7 @@ class Thread:
         emotion: str | None = None,
         outcome: str | None = None,
         payload: Any = None,
-        at: Any = None,
+        at: datetime | None = None,
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> Receipt:
@@ -96,20 +99,15 @@ class Thread:
 
     def episodes(self, limit: int | None = None) -> list[Episode]:
         """The last episodes of the thread, oldest first, complete; all without a limit."""
-        if limit is not None and (isinstance(limit, bool) or limit < 0):
-            raise InvalidInput("limit is not a count.", hint="Pass a whole number, or None.")
-        found = self._scan(limit)
-        return [as_episode(record) for record in reversed(found)]
+        return [
+            as_episode(record) for record in reversed(self._newest(optional_count(limit, "limit")))
+        ]
 
-    def _scan(self, limit: int | None, kinds: tuple[str, ...] | None = None) -> list[Record]:
+    def _newest(self, limit: int | None, kinds: tuple[str, ...] | None = None) -> list[Record]:
         return self._engine.store.scan(
-            self._sight,
-            now_us=self._engine.now(),
-            forms=(EPISODE,),
-            kinds=kinds,
-            thread=self.id,
+            self._sight, now_us=self._engine.now(), forms=(EPISODE,), kinds=kinds, thread=self.id,
             limit=limit,
-        )
+        )  # fmt: skip
 
     def messages(self, *, budget_tokens: int | None = None, format: str = "openai") -> Messages:
         """The working set, ready for an LLM: system first, then the newest messages that fit.
@@ -118,11 +116,11 @@ class Thread:
         """
         if format not in FORMATS:
             raise InvalidInput("The format is unknown.", hint=f"Use one of {', '.join(FORMATS)}.")
-        system = self._scan(1, (SYSTEM,))
+        system = self._newest(1, (SYSTEM,))
         prompt = item_of(system[0]) if system else None
-        budget = None
-        if budget_tokens is not None:
-            budget = budget_tokens - (_tokens([prompt]) if prompt else 0)
+        budget = optional_count(budget_tokens, "budget_tokens")
+        if budget is not None and prompt is not None:
+            budget -= _tokens([prompt])
         shown = newest_that_fit(self._units(), MAX_ITEMS, budget, _tokens)
         return rendered(prompt, shown, format)
 
@@ -132,7 +130,7 @@ class Thread:
         """
         limit = MAX_ITEMS
         while True:
-            newest = self._scan(limit, (MESSAGE,))
+            newest = self._newest(limit, (MESSAGE,))
             found = units(map(item_of, reversed(newest)))
             if found or len(newest) < limit:
                 return found
@@ -148,10 +146,10 @@ class Thread:
 
     def restore(self, checkpoint: str | int | Saved | None = None) -> Any:
         """The newest state, or the one of this checkpoint; None when nothing was saved."""
-        found = checkpoints.find(self._engine.store, self._owner, self.id, checkpoint)
-        return None if found is None else checkpoints.decoded(found)
+        found = find_checkpoint(self._engine.store, self._owner, self.id, checkpoint)
+        return None if found is None else decode(found)
 
-    def once(self, name: str, function: Callable[..., _T], *args: Any, **named: Any) -> _T:
+    def once(self, name: str, function: Callable[..., _T], /, *args: Any, **named: Any) -> _T:
         """Run an effect once: its result if it ran, InDoubt if nobody knows; never a repeat."""
         result: _T = steps.once(self._step(name), function, args, named)
         return result
@@ -176,7 +174,8 @@ class Thread:
 
     def welcome_back(self) -> WelcomeBack | None:
         """Where this thread was left; None when nothing has happened in it."""
-        return welcome_back(self._engine.store, self._owner, self.id, self._engine.now())
+        engine = self._engine
+        return welcome_back(engine.store, engine.running, self._owner, self.id, engine.now())
 
     def forget(self) -> ErasureReceipt:
         """Erase the thread: episodes, states, steps, and facts learned from it alone."""
@@ -195,16 +194,10 @@ class ThreadBatch:
         self._closed = False
 
     def add(
-        self,
-        role: str | Mapping[str, Any],
-        text: str | None = None,
-        *,
-        name: str | None = None,
-        at: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-        tool_calls: Any = None,
-        tool_call_id: str | None = None,
-    ) -> None:
+        self, role: str | Mapping[str, Any], text: str | None = None, *, at: datetime | None = None,
+        name: str | None = None, metadata: Mapping[str, Any] | None = None,
+        tool_calls: Sequence[Mapping[str, Any]] | None = None, tool_call_id: str | None = None,
+    ) -> None:  # fmt: skip
         """As Thread.add."""
         body = message_body(
             role, text, name=name, metadata=metadata, tool_calls=tool_calls,
@@ -213,55 +206,47 @@ class ThreadBatch:
         self._episode(MESSAGE, body, at)
 
     def note(
-        self,
-        kind: str,
-        text: str,
-        *,
-        emotion: str | None = None,
-        outcome: str | None = None,
-        payload: Any = None,
-        at: Any = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
+        self, kind: str, text: str, *, emotion: str | None = None, outcome: str | None = None,
+        payload: Any = None, at: datetime | None = None, metadata: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         """As Thread.note."""
-        body = note_body(text, emotion, outcome, payload, metadata)
-        self._episode(note_kind(kind), body, at)
+        self._episode(note_kind(kind), note_body(text, emotion, outcome, payload, metadata), at)
 
-    def _episode(self, kind: str, body: dict[str, Any], at: Any) -> None:
-        thread = self._thread
+    def _episode(self, kind: str, body: dict[str, Any], at: datetime | None) -> None:
+        thread, at_us = self._thread, optional_micros(at, "at")
 
         def op(plan: Plan) -> None:
-            put = episode(thread._owner, thread.id, kind, body, thread._agent, at, plan.now_us)
-            plan.puts.append(put)
-            plan.receipts.append(Receipt(put.record.id, "added"))
+            record = episode(
+                thread._owner, thread.id, kind, body, thread._agent, at_us, plan.now_us
+            )
+            plan.put(record, "append")
+            plan.receipts.append(Receipt(record.id, "added"))
 
-        self._take(op, ["episode", kind, body, None if at is None else str(at)])
+        self._take(op, ["episode", kind, body, at_us])
 
     def remember(self, text: str, *, source: str | None = None, **rest: Any) -> None:
         """As Scope.remember; learned from this thread unless another source is named."""
         thread = self._thread
-        if "idempotency_key" in rest:
-            raise InvalidInput("Inside a batch only the batch takes a key.", hint="Pass it there.")
+        if not rest.keys() <= ARGUMENTS:
+            raise InvalidInput(
+                "remember has no such argument here.", hint="A key is given to the batch."
+            )
         learned_from = thread.id if source is None else source
-        one = thread._statement(text, source=learned_from, thread=thread.id, **rest)
-
-        def op(plan: Plan) -> None:
-            plan_statements(plan, thread._engine.store, [one])
-
-        shown = json.loads(json.dumps(rest, default=str))
-        self._take(op, ["remember", text, learned_from, shown])
+        one = replace(thread._statement(text, source=learned_from, **rest), thread=thread.id)
+        self._take(
+            lambda plan: plan_statements(plan, thread._engine.store, [one]),
+            ["remember", asdict(one)],
+        )
 
     def checkpoint(self, state: Any, *, expected: int | None = None) -> None:
         """As Thread.checkpoint."""
-        thread = self._thread
-        encoded = checkpoints.encoded(state)
-
-        def op(plan: Plan) -> None:
-            checkpoints.plan_checkpoint(
-                plan, thread._engine.store, thread._owner, thread.id, encoded, expected
-            )
-
-        self._take(op, ["checkpoint", encoded.decode(), expected])
+        thread, seen, encoded = self._thread, optional_count(expected, "expected"), encode(state)
+        self._take(
+            lambda plan: plan_checkpoint(
+                plan, thread._engine.store, thread._owner, thread.id, encoded, seen
+            ),
+            ["checkpoint", encoded.decode(), seen],
+        )
 
     def _take(self, op: Callable[[Plan], None], said: Any) -> None:
         if self._closed:
@@ -312,7 +297,7 @@ def _receipt(answers: Answers) -> Receipt:
 def _explained(conflict: Conflict, thread: Thread) -> Conflict:
     """A stale checkpoint in the user's words; other conflicts as they are."""
     facts = conflict.facts
-    if facts.get("slot") != checkpoints.slot_of(thread._engine.store, thread.id):
+    if facts.get("slot") != slot_of(thread._engine.store, thread.id):
         return conflict
     return Conflict(
         f"Thread '{thread.id}' is at checkpoint {facts['actual']}, you wrote on"

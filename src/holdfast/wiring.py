@@ -28,8 +28,10 @@ def open(
     """
     if durability not in _DURABILITIES:
         raise Misconfigured("The durability is unknown.", hint="Use 'full' or 'normal'.")
-    target = os.environ.get("HOLDFAST_URL") if url is None else os.fspath(url)
-    if not target:
+    target = os.environ.get("HOLDFAST_URL") if url is None else url
+    if isinstance(target, os.PathLike):
+        target = os.fspath(target)
+    if not target or not isinstance(target, str):
         raise Misconfigured(
             "No database was named.", hint="Pass a path such as 'agent.db', or set HOLDFAST_URL."
         )
@@ -48,15 +50,13 @@ def _store(target: str, durability: Durability, *, read_only: bool) -> Store:
         # As everywhere: sqlite:///relative.db and sqlite:////absolute.db.
         return _sqlite(Path(unquote(rest.removeprefix("/"))), durability, read_only=read_only)
     if scheme == "memory":
-        from .store.inmemory import InMemoryStore
-
-        return InMemoryStore(read_only=read_only)
+        return _sqlite(rest, durability, read_only=False)
     raise Misconfigured(
         f"There is no store for {scheme}:// URLs.", hint="Use a path, sqlite:///path or memory://."
     )
 
 
-def _sqlite(path: Path, durability: Durability, *, read_only: bool) -> Store:
+def _sqlite(path: Path | str, durability: Durability, *, read_only: bool) -> Store:
     # Backends are imported when one is opened, so that importing the package costs no driver.
     from . import __version__
     from .store.sqlite.store import SqliteStore

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import Conflict, InvalidInput
-from ..store.contract import Expected, Put, Store, Tally
+from ..store.contract import Expected, Store, Tally
 from ..store.plan import Plan
 from ..values.hashing import keyed
 from ..values.owner import Owner, clean_id, home_subject
@@ -26,6 +26,11 @@ from ..values.times import optional_micros, span_micros
 from ..values.views import body_of
 
 _DEFAULT_IMPORTANCE = 0.5
+ARGUMENTS = {
+    "text", "kind", "key", "source", "importance", "confidence", "tags", "metadata", "ttl",
+    "valid_from", "valid_to", "at", "about", "private",
+}  # fmt: skip
+"""What `remember` takes, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,9 @@ def statement(
     if begins is not None and ends is not None and ends <= begins:
         raise InvalidInput("valid_to is not after valid_from.", hint="Swap them, or leave one out.")
     body: dict[str, Any] = {"text": said_text(text, "text")}
+    if value is not None:
+        body["value"] = value
     optional = {
-        "value": value,
         "tags": list(clean_tags(tags)),
         "metadata": plain_mapping(metadata, "metadata"),
         "author": author,
@@ -105,39 +111,29 @@ def statement(
 def plan_statements(plan: Plan, store: Store, said: Sequence[Statement]) -> None:
     """Add to the plan what remembering these takes, one after the other (K2)."""
     slots = [one.slot(store.salt) for one in said]
-    current: dict[tuple[Owner, bytes], Record] = {}
     for owner in {one.owner for one in said}:
-        mine = {slot for one, slot in zip(said, slots, strict=True) if one.owner == owner}
-        held = store.holders(owner, sorted(mine))
-        current |= {(owner, slot): record for slot, record in held.items()}
-        plan.seen += [
-            Expected(owner, held[slot].version if slot in held else 0, slot=slot) for slot in mine
-        ]
+        plan.look(
+            store, owner, (s for one, s in zip(said, slots, strict=True) if one.owner == owner)
+        )
     for one, slot in zip(said, slots, strict=True):
-        holder = current.get((one.owner, slot))
-        record, receipt = _outcome(one, slot, holder, plan)
-        plan.receipts.append(receipt)
-        current[one.owner, slot] = record
+        plan.receipts.append(_plan_one(plan, one, slot))
 
 
-def _outcome(
-    one: Statement, slot: bytes, holder: Record | None, plan: Plan
-) -> tuple[Record, Receipt]:
-    """What the slot holds after this statement, and the receipt for it."""
-    if holder is not None and not holder.expired(plan.now_us) and _says_the_same_text(one, holder):
+def _plan_one(plan: Plan, one: Statement, slot: bytes) -> Receipt:
+    there = plan.current.get((one.owner, slot))
+    holder = None if there is None or there.expired(plan.now_us) else there
+    if holder is not None and _says_the_same_text(one, holder):
         record = _merged(one, holder, plan.now_us)
         if record != holder:
-            plan.puts.append(Put(record, "drop"))
-            record = replace(record, version=holder.version + 1)
+            plan.put(record, "drop")
         _plan_importance(plan, record, max(one.importance, holder.importance))
-        return record, Receipt(record.id, "merged", "the same text is already known")
+        return Receipt(record.id, "merged", "the same text is already known")
     record = _new_record(one, slot, plan.now_us)
-    plan.puts.append(Put(record, "retire" if holder is not None else "append"))
+    plan.put(record, "append" if there is None else "retire")
     _plan_importance(plan, record, one.importance)
-    if holder is None or holder.expired(plan.now_us):
-        return replace(record, version=1), Receipt(record.id, "added")
-    superseded = Receipt(record.id, "superseded", f"takes the place of {holder.id}")
-    return replace(record, version=holder.version + 1), superseded
+    if holder is None:
+        return Receipt(record.id, "added")
+    return Receipt(record.id, "superseded", f"takes the place of {holder.id}")
 
 
 def _says_the_same_text(one: Statement, holder: Record) -> bool:
@@ -227,7 +223,7 @@ def plan_edit(
     (plan.seen if expected is None else plan.stated).append(
         Expected(record.owner, version, id=record.id)
     )
-    plan.puts.append(Put(replace(record, body=to_json(body), slot=slot), "retire"))
+    plan.put(replace(record, body=to_json(body), slot=slot), "retire")
     if "importance" in changes:
         _plan_importance(plan, record, fraction(changes["importance"], "importance"))
     plan.receipts.append(Receipt(record.id, "edited", f"version {version + 1}"))

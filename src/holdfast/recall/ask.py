@@ -1,6 +1,7 @@
 """One question: gather what is in sight, rank it, render it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ..store.contract import Store
 from ..values.hit import Found, Hit
@@ -17,27 +18,24 @@ _KNOWN = "What You Know About This User"
 Hits = Callable[[Record], int]
 
 
-def recall(
-    store: Store,
-    sight: Sight,
-    question: str | None,
-    *,
-    now_us: int,
-    hits: Hits,
-    limit: int | None,
-    budget_tokens: int | None,
-    kinds: Sequence[str] | None,
-    min_relevance: float | None,
-) -> tuple[Found, list[Record]]:
-    """What matters for the question, and the records it came from; without one, the facts used
-    most.
-    """
-    found = _best(store, sight, question, now_us, hits, kinds)
-    if min_relevance is not None:
-        found = [match for match in found if match.relevance >= min_relevance]
-    found = found[:limit]
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and within which bounds."""
+
+    text: str | None
+    now_us: int
+    limit: int | None
+    budget_tokens: int | None
+    kinds: Sequence[str] | None = None
+    min_relevance: float = 0.0
+
+
+def recall(store: Store, sight: Sight, asked: Question, hits: Hits) -> tuple[Found, list[Record]]:
+    """What matters for the question, with the records; without a text the facts used most."""
+    best = _best(store, sight, asked, hits)
+    found = [match for match in best if match.relevance >= asked.min_relevance][: asked.limit]
     seen = [_as_hit(match, hits) for match in found]
-    recent = _recent(store, sight, now_us) if kinds is None and seen else []
+    recent = _recent(store, sight, asked.now_us) if asked.kinds is None and seen else []
 
     def sections(count: int) -> list[tuple[str, list[str]]]:
         return [
@@ -45,56 +43,36 @@ def recall(
             ("Relevant knowledge", [knowledge_line(hit) for hit in seen[:count]]),
         ]
 
-    shown, text = fitted(sections, len(seen), budget_tokens, store.salt)
+    shown, text = fitted(sections, len(seen), asked.budget_tokens, store.salt)
     return Found(tuple(seen[:shown]), text), [match.record for match in found[:shown]]
 
 
-def inject(
-    store: Store,
-    sight: Sight,
-    system_prompt: str,
-    question: str | None,
-    *,
-    now_us: int,
-    hits: Hits,
-    limit: int,
-    budget_tokens: int | None,
-) -> tuple[str, list[Record]]:
-    """The prompt with a block of what is known; unchanged when nothing is."""
-    facts = _in_sight(store, sight, (FACT,), None, now_us)
-    ranked = matches(facts, question) if question is not None else []
-    asked = {match.record.id for match in ranked}
-    rest = [match for match in _by_use(facts, hits) if match.record.id not in asked]
-    found = [*ranked, *rest][:limit]
+def inject(store: Store, sight: Sight, asked: Question, hits: Hits) -> tuple[str, list[Record]]:
+    """A block of what is known, asked for first, then by use; '' when nothing is."""
+    facts = _in_sight(store, sight, (FACT,), asked)
+    ranked = matches(facts, asked.text) if asked.text is not None else []
+    named = {match.record.id for match in ranked}
+    rest = [match for match in _by_use(facts, hits) if match.record.id not in named]
+    found = [*ranked, *rest][: asked.limit]
     seen = [_as_hit(match, hits) for match in found]
 
     def sections(count: int) -> list[tuple[str, list[str]]]:
         return [(_KNOWN, [fact_line(hit) for hit in seen[:count]])]
 
-    shown, text = fitted(sections, len(seen), budget_tokens, store.salt)
-    prompt = "\n\n".join(part for part in (system_prompt, text) if part)
-    return (prompt if text else system_prompt), [match.record for match in found[:shown]]
+    shown, text = fitted(sections, len(seen), asked.budget_tokens, store.salt)
+    return text, [match.record for match in found[:shown]]
 
 
-def _best(
-    store: Store,
-    sight: Sight,
-    question: str | None,
-    now_us: int,
-    hits: Hits,
-    kinds: Sequence[str] | None,
-) -> list[Match]:
-    if question is None:
-        return _by_use(_in_sight(store, sight, (FACT,), kinds, now_us), hits)
-    return matches(_in_sight(store, sight, (FACT, EPISODE), kinds, now_us), question)
+def _best(store: Store, sight: Sight, asked: Question, hits: Hits) -> list[Match]:
+    if asked.text is None:
+        return _by_use(_in_sight(store, sight, (FACT,), asked), hits)
+    return matches(_in_sight(store, sight, (FACT, EPISODE), asked), asked.text)
 
 
-def _in_sight(
-    store: Store, sight: Sight, forms: Sequence[str], kinds: Sequence[str] | None, now_us: int
-) -> list[Record]:
+def _in_sight(store: Store, sight: Sight, forms: Sequence[str], asked: Question) -> list[Record]:
     """Current records that hold now: what is not yet or no longer true is left out."""
-    found = store.scan(sight, now_us=now_us, forms=forms, kinds=kinds)
-    return [record for record in found if record.kind != SYSTEM and _valid(record, now_us)]
+    found = store.scan(sight, now_us=asked.now_us, forms=forms, kinds=asked.kinds)
+    return [record for record in found if record.kind != SYSTEM and _valid(record, asked.now_us)]
 
 
 def _valid(record: Record, now_us: int) -> bool:

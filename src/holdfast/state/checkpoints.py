@@ -7,14 +7,14 @@ into it. What JSON would change without a word is refused with the place inside 
 import json
 from typing import Any
 
-from ..errors import Corrupt, InvalidInput, NotFound
-from ..store.contract import Expected, Put, Store
+from ..errors import Corrupt, NotFound
+from ..store.contract import Expected, Store
 from ..store.plan import Plan
 from ..values.hashing import keyed
 from ..values.owner import Owner, Sight, home_subject
 from ..values.receipts import Saved
 from ..values.record import CHECKPOINT, Record, new_id
-from ..values.text import plain, to_json
+from ..values.text import clean_text, count, plain, to_json
 
 _TAG = b"json\n"
 
@@ -24,12 +24,12 @@ def slot_of(store: Store, thread: str) -> bytes:
     return keyed(store.salt, CHECKPOINT, thread)
 
 
-def encoded(state: Any) -> bytes:
+def encode(state: Any) -> bytes:
     """A state as bytes; InvalidInput names what in it is not plain data."""
     return _TAG + to_json(plain(state, "state", finite=False)).encode()
 
 
-def decoded(record: Record) -> Any:
+def decode(record: Record) -> Any:
     """The state of a checkpoint, or Corrupt; never something else in its place."""
     body = record.body
     if not isinstance(body, bytes) or not body.startswith(_TAG):
@@ -44,42 +44,30 @@ def plan_checkpoint(
 ) -> None:
     """Add to the plan the thread's next checkpoint."""
     slot = slot_of(store, thread)
-    pending = sum(put.record.slot == slot for put in plan.puts)
-    held = store.holders(owner, [slot]).get(slot)
-    number = held.version if held else 0
-    if expected is not None and not pending:
+    if expected is not None and (owner, slot) not in plan.current:
         plan.stated.append(Expected(owner, expected, slot=slot))
-    elif not pending:
-        plan.seen.append(Expected(owner, number, slot=slot))
+        if (held := store.holders(owner, [slot]).get(slot)) is not None:
+            plan.current[owner, slot] = held
+    plan.look(store, owner, [slot])
     record = Record(
-        id=new_id(plan.now_us),
-        owner=owner,
-        form=CHECKPOINT,
-        kind=CHECKPOINT,
-        body=state,
-        occurred_us=plan.now_us,
-        subject=home_subject(owner),
-        thread=thread,
-        slot=slot,
-    )
-    plan.puts.append(Put(record, "retire"))
-    plan.receipts.append(Saved(record.id, number + pending + 1))
+        id=new_id(plan.now_us), owner=owner, form=CHECKPOINT, kind=CHECKPOINT, body=state,
+        occurred_us=plan.now_us, subject=home_subject(owner), thread=thread, slot=slot,
+    )  # fmt: skip
+    plan.receipts.append(Saved(record.id, plan.put(record, "retire")))
 
 
-def find(store: Store, owner: Owner, thread: str, which: str | int | Saved | None) -> Record | None:
-    """The newest checkpoint, or the one with this number or id; NotFound when it is named and
-    absent.
-    """
+def find_checkpoint(
+    store: Store, owner: Owner, thread: str, which: str | int | Saved | None
+) -> Record | None:
+    """The newest checkpoint, or the one named; NotFound when it is named and absent."""
     if isinstance(which, Saved):
         which = which.id
     if which is None:
         return store.states(owner, thread)
-    if isinstance(which, bool) or not isinstance(which, int | str):
-        raise InvalidInput("A checkpoint is named by its number or id.", hint="See Saved.number.")
-    if isinstance(which, int):
-        found = store.states(owner, thread, number=which)
+    if isinstance(which, str):
+        found = store.record(Sight((owner,), owner.user), clean_text(which, "checkpoint"))
     else:
-        found = store.record(Sight((owner,), owner.user), which)
+        found = store.states(owner, thread, number=count(which, "checkpoint"))
     if found is None or (found.form, found.thread) != (CHECKPOINT, thread):
         raise NotFound("The thread has no such checkpoint.", hint="restore() gives the newest one.")
     return found

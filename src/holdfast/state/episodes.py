@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidInput
-from ..store.contract import Put
 from ..values.message import ROLES, Message
 from ..values.owner import Owner, clean_id, home_subject
 from ..values.record import EPISODE, MESSAGE, SYSTEM, Record, new_id
 from ..values.text import clean_text, plain, plain_mapping, said_text, to_json
-from ..values.times import optional_micros
 from .shapes import checked, openai_message, shape_of
 
 _CHANNELS = {"user": "user", "tool": "tool"}
@@ -84,25 +82,16 @@ def note_kind(kind: str) -> str:
 
 
 def episode(
-    owner: Owner, thread: str, kind: str, body: dict[str, Any], author: str, at: Any, now_us: int
-) -> Put:
-    """The put of an episode; `at` is when it happened if that was not now."""
+    owner: Owner, thread: str, kind: str, body: dict[str, Any], author: str, at_us: int | None,
+    now_us: int,
+) -> Record:  # fmt: skip
+    """The record of an episode; `at_us` is when it happened if that was not now."""
     role = body.get("role")
     if role is not None:
         kind = SYSTEM if role in ("system", "developer") else MESSAGE
-    channel = _CHANNELS.get(role or "", "agent")
-    if author:
-        body = {**body, "author": author}
-    occurred = optional_micros(at, "at")
-    return Put(
-        Record(
-            id=new_id(now_us),
-            owner=owner,
-            form=EPISODE,
-            kind=kind,
-            body=to_json({**body, "channel": channel}),
-            occurred_us=now_us if occurred is None else occurred,
-            subject=home_subject(owner),
-            thread=thread,
-        )
-    )
+    provenance = {"author": author} if author else {}
+    return Record(
+        id=new_id(now_us), owner=owner, form=EPISODE, kind=kind,
+        body=to_json({**body, **provenance, "channel": _CHANNELS.get(role or "", "agent")}),
+        occurred_us=now_us if at_us is None else at_us, subject=home_subject(owner), thread=thread,
+    )  # fmt: skip

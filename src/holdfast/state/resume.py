@@ -12,20 +12,24 @@ _CUT = 200
 _LOOK_BACK = 50
 
 
-def unfinished(store: Store, tenant: str | None, user: str | None) -> list[Unfinished]:
+def unfinished(
+    store: Store, running: dict[bytes, object], tenant: str | None, user: str | None
+) -> list[Unfinished]:
     """Threads with a step open or in doubt, or whose last message waits for a reply."""
     found = []
     for head in store.heads(tenant, user):
-        reason = _reason(store, head)
+        reason = _reason(store, running, head)
         if reason is not None:
             why, step, at_us = reason
             found.append(Unfinished(*head.owner, head.thread, why, moment(at_us), step))
     return found
 
 
-def _reason(store: Store, head: Head) -> tuple[str, str | None, int] | None:
+def _reason(
+    store: Store, running: dict[bytes, object], head: Head
+) -> tuple[str, str | None, int] | None:
     for record in head.steps:
-        place = Place(store, lambda: 0, set(), head.owner, head.thread, record.key)
+        place = Place(store, lambda: 0, running, head.owner, head.thread, record.key)
         found = status(place, record)
         if found != "absent":
             return found, record.key, record.occurred_us
@@ -34,14 +38,16 @@ def _reason(store: Store, head: Head) -> tuple[str, str | None, int] | None:
     return None
 
 
-def welcome_back(store: Store, owner: Owner, thread: str, now_us: int) -> WelcomeBack | None:
+def welcome_back(
+    store: Store, running: dict[bytes, object], owner: Owner, thread: str, now_us: int
+) -> WelcomeBack | None:
     """Where the thread was left: its last words and the step that is open; None for an empty
     thread.
     """
     sight = Sight((owner,), owner.user)
     newest = store.scan(sight, now_us=now_us, forms=(EPISODE,), thread=thread, limit=_LOOK_BACK)
     heads = store.heads(owner.tenant, owner.user, thread)
-    waiting = [_reason(store, head) for head in heads if head.owner == owner]
+    waiting = [_reason(store, running, head) for head in heads if head.owner == owner]
     step = next((reason[1] for reason in waiting if reason and reason[1]), None)
     for record in newest:
         body = body_of(record)

@@ -15,8 +15,8 @@ from ..values.message import ROLES, Message
 from ..values.text import clean_text, plain, to_json
 
 OPENAI, ANTHROPIC = "openai", "anthropic"
-_ANTHROPIC_BLOCKS = {
-    "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "compaction",
+_OPENAI_PARTS = {
+    "text", "image_url", "input_audio", "file", "refusal", "input_text", "output_text",
 }  # fmt: skip
 
 
@@ -51,13 +51,11 @@ class Said:
 
 
 def shape_of(message: Mapping[str, Any]) -> str:
-    """Whose form a message has; what both would accept counts as OpenAI's."""
+    """Whose form a message has: text alone counts as OpenAI's, unknown blocks as Anthropic's."""
     content = message.get("content")
     if isinstance(content, list):
         for block in content:
-            if isinstance(block, Mapping) and (
-                block.get("type") in _ANTHROPIC_BLOCKS or "cache_control" in block
-            ):
+            if _kind(block) not in _OPENAI_PARTS or "cache_control" in block:
                 return ANTHROPIC
     return OPENAI
 
@@ -77,12 +75,33 @@ def checked(message: Any) -> tuple[Message, Said]:
         raise InvalidInput(
             "The message has an unknown role.", hint=f"Use one of {', '.join(ROLES)}."
         )
+    _refuse_malformed(original)
     said = normal(original)
     _refuse_misplaced(said)
     silent = not (said.text.strip() or said.calls or said.results or said.images)
     if silent and role != "tool" and not _other_blocks(original):
         raise InvalidInput("The message is empty.", hint="Pass text that says something.")
     return original, said
+
+
+def _refuse_malformed(message: Message) -> None:
+    """What is accepted must be readable for ever, so the parts that are read are checked here."""
+    content, calls = message.get("content"), message.get("tool_calls") or []
+    blocks = content if isinstance(content, list) else []
+    functions = [_kind_or_function(call) for call in calls] if isinstance(calls, list) else [None]
+    images = [block.get("source", {}) for block in blocks if _kind(block) == "image"]
+    whole = isinstance(content, str | list | None) and all(
+        isinstance(part, dict) for part in (*blocks, *functions, *images)
+    )
+    if not whole:
+        raise InvalidInput(
+            "The message has parts of an unknown form.",
+            hint="Content is a text or a list of blocks, tool_calls a list of mappings.",
+        )
+
+
+def _kind_or_function(call: Any) -> Any:
+    return (call.get("function") or call.get("custom") or {}) if isinstance(call, dict) else None
 
 
 def _refuse_misplaced(said: Said) -> None:

@@ -45,7 +45,7 @@ class Place:
 
     store: Store
     now: Callable[[], int]
-    running: set[bytes]
+    running: dict[bytes, object]
     owner: Owner
     thread: str
     name: str
@@ -101,14 +101,15 @@ def once(place: Place, function: Callable[..., Any], args: Sequence[Any], named:
     found = status(place, held)
     if held is not None and found != "absent":
         return _known(place, held, found, what)
-    slot = place.slot
-    place.running.add(slot)
+    slot, mine = place.slot, object()
+    if place.running.setdefault(slot, mine) is not mine:
+        raise _busy(place)
     try:
         id = held.id if held else new_id(place.now())
         version = _claim(place, id, held.version if held else 0, what)
         return _run(place, id, version, what, (function, args, named))
     finally:
-        place.running.discard(slot)
+        del place.running[slot]
 
 
 def _claim(place: Place, id: str, seen: int, what: str) -> int:

@@ -24,6 +24,7 @@ from ..values.owner import Owner, Sight
 from ..values.record import Record
 
 Durability = Literal["full", "normal", "relaxed"]
+Over = Literal["append", "retire", "drop"]
 KEY_KEPT_US = 7 * 24 * 3600 * 1_000_000
 
 
@@ -37,7 +38,7 @@ class Put:
     """
 
     record: Record
-    over: Literal["append", "retire", "drop"] = "append"
+    over: Over = "append"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ caller himself expected (`stated`) is told to him as a Conflict.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..errors import Conflict
+from ..values.owner import Owner
 from ..values.receipts import Receipt, Saved
+from ..values.record import Record
 from ..values.text import to_json
-from .contract import Batch, Durability, Expected, Once, Put, Tally
+from .contract import Batch, Durability, Expected, Once, Over, Put, Store, Tally
 
 Answers = list[Receipt | Saved]
 
@@ -26,6 +28,29 @@ class Plan:
     stated: list[Expected] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
     receipts: Answers = field(default_factory=list)
+    current: dict[tuple[Owner, bytes], Record] = field(default_factory=dict)
+    """What the slots hold once the puts so far are made."""
+
+    def look(self, store: Store, owner: Owner, slots: Iterable[bytes]) -> None:
+        """Read what slots hold that this plan has not seen yet, and expect it to stay so."""
+        unseen = [slot for slot in dict.fromkeys(slots) if not self._seen(owner, slot)]
+        held = store.holders(owner, unseen) if unseen else {}
+        for slot in unseen:
+            self.seen.append(Expected(owner, held[slot].version if slot in held else 0, slot=slot))
+            if slot in held:
+                self.current[owner, slot] = held[slot]
+
+    def _seen(self, owner: Owner, slot: bytes) -> bool:
+        return any((e.owner, e.slot) == (owner, slot) for e in (*self.seen, *self.stated))
+
+    def put(self, record: Record, over: Over) -> int:
+        """Add a put; the version that its record will have."""
+        held = None if record.slot is None else self.current.get((record.owner, record.slot))
+        version = held.version + 1 if held else 1
+        self.puts.append(Put(record, over))
+        if record.slot is not None:
+            self.current[record.owner, record.slot] = replace(record, version=version)
+        return version
 
     @property
     def empty(self) -> bool:

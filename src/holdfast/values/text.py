@@ -10,6 +10,8 @@ from typing import Any
 
 from ..errors import InvalidInput
 
+_INT_BITS = 1_024
+_COUNT_MAX = 2**31 - 1
 _PLAIN = "Use None, bool, int, float, str, list and dict with text keys."
 
 
@@ -49,7 +51,18 @@ def plain(value: Any, path: str, *, finite: bool = True) -> Any:
     JSON would change a tuple, an int key or a NaN without a word; memory that changes is not
     memory.
     """
-    if value is None or isinstance(value, bool | int):
+    try:
+        return _plain(value, path, finite=finite)
+    except RecursionError:
+        raise InvalidInput(f"{path} is nested too deeply or holds itself.", hint=_PLAIN) from None
+
+
+def _plain(value: Any, path: str, *, finite: bool) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > _INT_BITS:
+            raise InvalidInput(f"{path} is too large an int.", hint="Pass it as text.")
         return value
     if isinstance(value, str):
         return clean_text(value, path)
@@ -57,15 +70,19 @@ def plain(value: Any, path: str, *, finite: bool = True) -> Any:
         if finite and not math.isfinite(value):
             raise InvalidInput(f"{path} is not a finite number.", hint="Use None instead.")
         return value
+    return _plain_items(value, path, finite=finite)
+
+
+def _plain_items(value: Any, path: str, *, finite: bool) -> Any:
     if type(value) is list:
         for number, item in enumerate(value):
-            plain(item, f"{path}[{number}]", finite=finite)
+            _plain(item, f"{path}[{number}]", finite=finite)
         return value
     if type(value) is dict:
         for key, item in value.items():
             if not isinstance(key, str):
                 raise InvalidInput(f"{path} has a key that is not text.", hint=_PLAIN)
-            plain(item, f"{path}.{clean_text(key, f'a key of {path}')}", finite=finite)
+            _plain(item, f"{path}.{clean_text(key, f'a key of {path}')}", finite=finite)
         return value
     raise InvalidInput(f"{path} is a {type(value).__name__}, which is not plain data.", hint=_PLAIN)
 
@@ -82,8 +99,8 @@ def plain_mapping(value: object, name: str) -> dict[str, Any]:
 
 def clean_tags(tags: str | Sequence[str]) -> tuple[str, ...]:
     """Tags as a tuple, without repeats, in the order given."""
-    if isinstance(tags, str):
-        raise InvalidInput("tags is one text.", hint="Pass a list or tuple of texts.")
+    if isinstance(tags, str) or not isinstance(tags, Sequence):
+        raise InvalidInput("tags is not a list of texts.", hint="Pass a list or tuple of texts.")
     return tuple(dict.fromkeys(said_text(tag, "tag") for tag in tags))
 
 
@@ -94,6 +111,18 @@ def fraction(value: object, name: str) -> float:
     return float(value)
 
 
+def count(value: object, name: str) -> int:
+    """A whole number from 0; one beyond all counting means all."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput(f"{name} is not a count.", hint=f"Pass {name} as a whole number.")
+    return min(value, _COUNT_MAX)
+
+
+def optional_count(value: object, name: str) -> int | None:
+    """As `count`, and None for None."""
+    return None if value is None else count(value, name)
+
+
 def to_json(value: Any) -> str:
     """The one JSON form in which bodies are written: short, readable, in the order given."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -101,4 +130,4 @@ def to_json(value: Any) -> str:
 
 def canonical_json(value: Any) -> str:
     """JSON with sorted keys: equal values give equal text, for fingerprints."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)

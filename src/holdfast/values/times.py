@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from ..errors import InvalidInput, Misconfigured
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST = timedelta(days=365 * 5_000)
 _MICROSECOND = timedelta(microseconds=1)
 
 Clock = Callable[[], datetime]
@@ -46,6 +47,8 @@ def span_micros(span: timedelta | float, name: str) -> int:
         length = span if isinstance(span, timedelta) else timedelta(seconds=span)
     except (OverflowError, ValueError):
         raise InvalidInput(f"{name} is out of range.", hint="Pass a finite duration.") from None
+    if length > _LONGEST:
+        raise InvalidInput(f"{name} is out of range.", hint="Leave it out for what never expires.")
     if length <= timedelta(0):
         raise InvalidInput(f"{name} is not positive.", hint="Leave it out for what never expires.")
     return length // _MICROSECOND

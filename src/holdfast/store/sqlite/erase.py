@@ -43,7 +43,7 @@ def erase(sql: Sql, salt: bytes, what: Erase, moment: Moment) -> dict[str, int]:
     victims |= _derived(sql, what, victims)
     counts = _delete(sql, victims)
     own = _own_places(sql, what) if what.subject is not None else []
-    _forget_receipts(sql, victims, own)
+    _forget_receipts(sql, what.owner.tenant, victims, own)
     for number in own:
         sql("DELETE FROM owners WHERE owner = ?", (number,))
     for number in {*victims.values()}.difference(own):
@@ -133,14 +133,17 @@ def _delete(sql: Sql, victims: Victims) -> dict[str, int]:
     return dict(counts)
 
 
-def _forget_receipts(sql: Sql, victims: Victims, own: Iterable[int]) -> None:
-    for number in {*victims.values()}:
-        receipts = sql(
-            "SELECT key, receipt FROM batches WHERE owner = ? AND receipt IS NOT NULL", (number,)
-        ).fetchall()
-        for key, receipt in receipts:
-            if any(id in receipt for id in victims):
-                _blank(sql, "key = ?", key)
+def _forget_receipts(sql: Sql, tenant: str, victims: Victims, own: Iterable[int]) -> None:
+    """Blank receipts that name a victim; a private record's lies in its user's place."""
+    receipts = sql(
+        "SELECT b.key, b.receipt FROM batches AS b JOIN owners AS o ON o.owner = b.owner"
+        " WHERE o.tenant = ? AND b.receipt IS NOT NULL AND o.user IN (SELECT user FROM owners"
+        f" WHERE owner IN ({', '.join(str(number) for number in {*victims.values()})}))",
+        (tenant,),
+    ).fetchall()
+    for key, receipt in receipts:
+        if any(id in receipt for id in victims):
+            _blank(sql, "key = ?", key)
     for number in own:
         _blank(sql, "owner = ?", number)
 

@@ -17,17 +17,26 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...errors import Misconfigured
-from .failures import translating
+from .failures import translated, translating
+from .inmemory import InProcessLock
 from .migrate import is_ours, migrate, refuse_newer
 from .posix import LockFile, refuse_network_folder
 from .writer import Writer
 
 OLDEST_SQLITE = (3, 37, 0)
 WAIT_S = 10.0
+_SETTINGS = ("mmap_size = 0", "temp_store = MEMORY", "cell_size_check = ON")
+_WRITING = (
+    "secure_delete = ON", "wal_autocheckpoint = 0", "fullfsync = ON", "checkpoint_fullfsync = ON",
+)  # fmt: skip
 _READERS = 4
 _WORKERS_FROM = 1 << 32  # bytes of the lock file that stand for workers
 
-_open: dict[tuple[int, int, bool], "DatabaseFile"] = {}
+Lock = LockFile | InProcessLock
+Location = Path | str
+"""A file's path, or the name of a database in memory; '' is a new one each time."""
+
+_open: dict[tuple[object, ...], "DatabaseFile"] = {}
 _guard = threading.Lock()
 _inherited: list[object] = []
 """Connections of a parent process: kept from being closed, which would disturb the parent (F2)."""
@@ -36,63 +45,60 @@ _inherited: list[object] = []
 class DatabaseFile:
     """Connections to one file: a writer (unless read-only) and a few readers."""
 
-    def __init__(self, path: Path, *, read_only: bool, version: str) -> None:
+    def __init__(self, path: Location, *, read_only: bool, version: str) -> None:
         self.path = path
         self.users = 0
         self.workers: set[int] = set()
         self.inherited = False
+        self.lock: Lock | None = None
+        self.writer: Writer | None = None
         self._read_only = read_only
+        self._all: list[sqlite3.Connection] = []
         self._idle: list[sqlite3.Connection] = []
         self._places = threading.BoundedSemaphore(_READERS)
-        self._all: list[sqlite3.Connection] = []
-        self.lock: LockFile | None = None
-        self.writer: Writer | None = None
-        self.immutable = read_only and _unwritable_without_log(path)
         try:
-            if not read_only:
-                self._open_for_writing(version)
-            with self.reading() as connection:
-                refuse_newer(connection, writing=not read_only)
-                (self.salt,) = connection.execute(
-                    "SELECT value FROM meta WHERE name = 'salt'"
-                ).fetchone()
+            opened = None if read_only else self._open_for_writing(version)
+            with self.reading() as reader:
+                refuse_newer(reader, writing=not read_only)
+                found = reader.execute("SELECT value FROM meta WHERE name = 'salt'").fetchone()
+            self.salt: bytes = found[0]
+            if opened is not None:
+                self.writer = Writer(*opened, self.salt, WAIT_S)
         except BaseException:
             self.close()
             raise
 
-    def _open_for_writing(self, version: str) -> None:
-        self.lock = LockFile(f"{self.path}-lock")
+    def _open_for_writing(self, version: str) -> tuple[sqlite3.Connection, Lock]:
+        in_memory = isinstance(self.path, str)
+        lock = self.lock = InProcessLock() if in_memory else LockFile(f"{self.path}-lock")
         with translating():
-            connection = _connect(f"{_uri(self.path)}?mode=rw", WAIT_S)
+            connection = _connect(self.path, "mode=rw")
             self._all.append(connection)
-            connection.execute("PRAGMA secure_delete = ON").fetchone()
-            connection.execute("PRAGMA wal_autocheckpoint = 0").fetchone()
-            connection.execute("PRAGMA fullfsync = ON").fetchone()
-            connection.execute("PRAGMA checkpoint_fullfsync = ON").fetchone()
-            self.lock.acquire(WAIT_S)
+            for setting in _WRITING:
+                connection.execute(f"PRAGMA {setting}").fetchone()
+            lock.acquire(WAIT_S)
             try:
                 migrate(connection, version)
             finally:
-                self.lock.release()
-            (salt,) = connection.execute("SELECT value FROM meta WHERE name = 'salt'").fetchone()
-        self.writer = Writer(connection, self.lock, salt, WAIT_S)
+                lock.release()
+        return connection, lock
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for one read; errors of the driver come out as ours."""
+        if isinstance(self.lock, InProcessLock):
+            with self.lock.mutex, translating():
+                yield self._all[0]
+            return
         with self._places, translating():
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                connection = self._reader()
+            connection = self._idle.pop() if self._idle else self._reader()
             try:
                 yield connection
             finally:
                 self._idle.append(connection)
 
     def _reader(self) -> sqlite3.Connection:
-        mode = "immutable=1" if self.immutable else "mode=ro" if self._read_only else "mode=rw"
-        connection = _connect(f"{_uri(self.path)}?{mode}", WAIT_S)
+        connection = _connect(self.path, _reading_mode(self.path, read_only=self._read_only))
         connection.execute("PRAGMA query_only = ON")
         self._all.append(connection)
         return connection
@@ -118,11 +124,9 @@ class DatabaseFile:
         return self.lock is not None and self.lock.byte_held(number)
 
     def close(self) -> None:
-        """Close all connections, readers first so that the log can be cut; reads under way end
-        first.
-        """
+        """Close all connections, readers first so that the log can be cut."""
         for _ in range(_READERS):
-            self._places.acquire()
+            self._places.acquire()  # a read under way ends first
         self._idle.clear()
         for connection in self._all[1:] if self.writer is not None else self._all:
             connection.close()
@@ -139,25 +143,33 @@ class DatabaseFile:
             self.lock.close()
 
 
-def acquire(path: Path, *, read_only: bool, version: str) -> DatabaseFile:
-    """The file's connections in this process, made on first use (F1)."""
+def acquire(path: Location, *, read_only: bool, version: str) -> DatabaseFile:
+    """The database's connections in this process, made on first use (F1)."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise Misconfigured(
             f"SQLite {sqlite3.sqlite_version} is too old.",
             hint="Use a Python with SQLite 3.37 or newer.",
         )
     with _guard:
-        _prepare(path, read_only=read_only)
-        found = path.stat()
-        key = (found.st_dev, found.st_ino, read_only)
+        key = _key(path, read_only=read_only)
         file = _open.get(key)
         if file is None:
-            if not any(other[:2] == key[:2] for other in _open):
-                _probe(path)
-            file = DatabaseFile(path.resolve(), read_only=read_only, version=version)
-            _open[key] = file
+            if isinstance(path, Path):
+                if (*key[:2], not read_only) not in _open:
+                    _probe(path)
+                path = path.resolve()
+            file = _open[key] = DatabaseFile(path, read_only=read_only, version=version)
         file.users += 1
         return file
+
+
+def _key(path: Location, *, read_only: bool) -> tuple[object, ...]:
+    """What tells two databases apart; the same file has one key whatever path leads to it."""
+    if isinstance(path, str):
+        return (path or object(),)
+    _prepare(path, read_only=read_only)
+    found = path.stat()
+    return found.st_dev, found.st_ino, read_only
 
 
 def release(file: DatabaseFile) -> None:
@@ -196,9 +208,8 @@ def _probe(path: Path) -> None:
     """Refuse a file that is not ours before anything is written to it (M1 in migrate.py)."""
     if path.stat().st_size == 0:
         return
-    immutable = "&immutable=1" if _unwritable_without_log(path) else ""
     try:
-        connection = _connect(f"{_uri(path)}?mode=ro{immutable}", WAIT_S)
+        connection = _connect(path, _reading_mode(path, read_only=True))
         try:
             is_ours(connection)
         finally:
@@ -208,30 +219,29 @@ def _probe(path: Path) -> None:
             raise Misconfigured(
                 "The file is not a database.", hint="Give holdfast a file of its own."
             ) from None
-        with translating():
-            raise
+        raise translated(error) from error
 
 
-def _unwritable_without_log(path: Path) -> bool:
-    """A log cannot be opened where its index cannot be made; without one the file is complete."""
+def _reading_mode(path: Location, *, read_only: bool) -> str:
+    """How to open for reading: a log cannot be used in a folder where its index cannot be made, but
+    without a log the file alone is complete."""
     log = Path(f"{path}-wal")
-    return not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+    if isinstance(path, str) or not read_only:
+        return "mode=rw"
+    unwritable = not os.access(path.parent, os.W_OK)
+    return "immutable=1" if unwritable and not (log.exists() and log.stat().st_size) else "mode=ro"
 
 
-def _uri(path: Path) -> str:
-    return f"file:{quote(str(path.absolute()))}"
-
-
-def _connect(uri: str, wait_s: float) -> sqlite3.Connection:
+def _connect(path: Location, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        uri,
+        ":memory:" if isinstance(path, str) else f"file:{quote(str(path.absolute()))}?{mode}",
         uri=True,
-        timeout=wait_s,
+        timeout=WAIT_S,
         isolation_level=None,
         check_same_thread=False,
         cached_statements=256,
     )
-    for setting in ("mmap_size = 0", "temp_store = MEMORY", "cell_size_check = ON"):
+    for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}").fetchone()
     return connection
 

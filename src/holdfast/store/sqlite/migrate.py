@@ -66,7 +66,7 @@ def refuse_newer(connection: sqlite3.Connection, *, writing: bool) -> None:
 def migrate(connection: sqlite3.Connection, version: str) -> None:
     """Bring the file to the newest form; the caller holds the lock file."""
     if not is_ours(connection):
-        # Both take effect only while the file is still empty, and the log mode not inside a transaction.
+        # These take effect only while the file is empty, and not inside a transaction.
         connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL").fetchone()

@@ -195,10 +195,8 @@ class Session:
         sealed = replace(record, seq=seq, version=version, recorded_us=recorded, created_us=created)
         self._sql(_INSERT, to_row(sealed, place.number))
         for source in record.sources:
-            self._sql(
-                "INSERT OR IGNORE INTO sources VALUES (?, ?, ?, ?)",
-                (place.number, record.id, source, seq),
-            )
+            edge = (place.number, record.id, source)
+            self._sql("INSERT OR IGNORE INTO sources VALUES (?, ?, ?)", edge)
         return version
 
     def _make_room(self, put: Put, owner: int, recorded: int) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """The store on SQLite: the contract's reads as SQL, its writes handed to the file's writer."""
 
+import json
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ...errors import Misconfigured, Unsupported
@@ -15,8 +15,8 @@ from . import file as files
 _FIELDS = ", ".join(f"r.{name}" for name in COLUMNS)
 _EXTRA = """
 o.tenant, o.user, o.agent,
-(SELECT group_concat(source, char(31)) FROM
-    (SELECT source FROM sources WHERE owner = r.owner AND id = r.id ORDER BY place, source)),
+(SELECT json_group_array(source) FROM
+    (SELECT source FROM sources WHERE owner = r.owner AND id = r.id ORDER BY rowid)),
 t.importance, t.hits, t.accessed_us
 """
 _PLAIN_EXTRA = "o.tenant, o.user, o.agent, NULL, NULL, NULL, NULL"
@@ -52,7 +52,7 @@ class SqliteStore:
     """A handle on a database file; several may share one file, in one process or many."""
 
     def __init__(
-        self, path: Path, *, durability: Durability, read_only: bool, version: str
+        self, path: files.Location, *, durability: Durability, read_only: bool, version: str
     ) -> None:
         self._path = path
         self._durability = durability
@@ -73,6 +73,8 @@ class SqliteStore:
         if self._closed:
             raise Misconfigured("The memory is closed.", hint="Open it again.")
         if self._file.inherited:
+            if isinstance(self._path, str):
+                raise Misconfigured("A memory:// store does not pass a fork.", hint="Use a file.")
             with self._reopening:
                 if self._file.inherited:
                     self._attach()
@@ -140,7 +142,8 @@ class SqliteStore:
                 if not owner.user and sight.user:
                     mine += " AND (r.about IS NULL OR r.about = ?)"
                     arguments.append(sight.user)
-                shape = _PLAIN if form == EPISODE else _FULL
+                # A thread's own episodes are read most, and shown without sources and tallies.
+                shape = _FULL if thread is None else _PLAIN
                 order = "ORDER BY r.seq DESC LIMIT ?"
                 queries.append(f"SELECT * FROM ({shape.format(table)} WHERE {mine} {order})")
                 arguments.append(-1 if limit is None else limit)
@@ -208,5 +211,6 @@ def _marks(values: Sequence[object]) -> str:
 def _record(row: Sequence[Any]) -> Record:
     width = len(COLUMNS)
     sources = row[width + 3]
-    extra = (tuple(sources.split("\x1f")) if sources else (), *row[width + 4 :])
+    learned_from = () if sources is None or sources == "[]" else tuple(json.loads(sources))
+    extra = (learned_from, *row[width + 4 :])
     return from_row(row[:width], Owner(*row[width : width + 3]), extra)

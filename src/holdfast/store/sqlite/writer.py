@@ -19,6 +19,7 @@ from ...errors import Busy, HoldfastError, Misconfigured
 from ..contract import Applied, Batch, Durability
 from ..points import reach
 from .failures import translated
+from .inmemory import InProcessLock
 from .posix import LockFile
 from .session import Session
 
@@ -49,7 +50,11 @@ class Writer:
     """The one writer of a file in this process."""
 
     def __init__(
-        self, connection: sqlite3.Connection, lock: LockFile, salt: bytes, wait_s: float
+        self,
+        connection: sqlite3.Connection,
+        lock: LockFile | InProcessLock,
+        salt: bytes,
+        wait_s: float,
     ) -> None:
         self._connection = connection
         self._lock = lock

@@ -56,9 +56,8 @@ CREATE TABLE sources (
     owner INTEGER NOT NULL,
     id TEXT NOT NULL,
     source TEXT NOT NULL,
-    place INTEGER NOT NULL,
-    PRIMARY KEY (owner, id, source)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (owner, id, source)
+) STRICT;
 
 CREATE INDEX sources_by_source ON sources (source);
 
