@@ -30,9 +30,9 @@ from .state.workingset import (
 from .store.contract import Erase
 from .store.plan import Answers, Plan
 from .values.message import Episode, Messages
-from .values.owner import Owner, Sight, clean_id
+from .values.owner import Owner, clean_id
 from .values.receipts import ErasureReceipt, Receipt, Saved, WelcomeBack
-from .values.record import EPISODE, MESSAGE, SYSTEM, Record
+from .values.record import MESSAGE, SYSTEM, Record
 from .values.text import optional_count, to_json
 from .values.times import optional_micros
 from .values.views import as_episode
@@ -50,7 +50,6 @@ class Thread:
         self.id = id
         self._engine = engine
         self._owner = owner
-        self._sight = Sight((owner,), owner.user)
         self._statement = statement
         self._agent = agent
 
@@ -104,10 +103,10 @@ class Thread:
         ]
 
     def _newest(self, limit: int | None, kinds: tuple[str, ...] | None = None) -> list[Record]:
-        return self._engine.store.scan(
-            self._sight, now_us=self._engine.now(), forms=(EPISODE,), kinds=kinds, thread=self.id,
-            limit=limit,
-        )  # fmt: skip
+        engine = self._engine
+        return engine.store.episodes(
+            self._owner, self.id, now_us=engine.now(), kinds=kinds, limit=limit
+        )
 
     def messages(self, *, budget_tokens: int | None = None, format: str = "openai") -> Messages:
         """The working set, ready for an LLM: system first, then the newest messages that fit.

@@ -1,9 +1,9 @@
 """Coming back: which threads wait, and where a thread was left."""
 
 from ..store.contract import Head, Store
-from ..values.owner import Owner, Sight
+from ..values.owner import Owner
 from ..values.receipts import Unfinished, WelcomeBack
-from ..values.record import EPISODE, SYSTEM
+from ..values.record import SYSTEM
 from ..values.times import moment
 from ..values.views import body_of
 from .steps import Place, status
@@ -44,8 +44,7 @@ def welcome_back(
     """Where the thread was left: its last words and the step that is open; None for an empty
     thread.
     """
-    sight = Sight((owner,), owner.user)
-    newest = store.scan(sight, now_us=now_us, forms=(EPISODE,), thread=thread, limit=_LOOK_BACK)
+    newest = store.episodes(owner, thread, now_us=now_us, limit=_LOOK_BACK)
     heads = store.heads(owner.tenant, owner.user, thread)
     waiting = [_reason(store, running, head) for head in heads if head.owner == owner]
     step = next((reason[1] for reason in waiting if reason and reason[1]), None)

@@ -119,6 +119,10 @@ def _refuse_misplaced(said: Said) -> None:
 def normal(message: Message) -> Said:
     """The normal form of a message in either shape."""
     content = message.get("content")
+    spoken = message["role"] in ("user", "assistant") and "tool_calls" not in message
+    if spoken and content and isinstance(content, str):
+        # Most messages are a text and nothing else.
+        return Said(message["role"], content, name=message.get("name"))
     blocks = content if isinstance(content, list) else []
     text = content if isinstance(content, str) else _texts(blocks)
     text = text or str(message.get("refusal") or "")

@@ -16,6 +16,7 @@ from ..values.views import body_of, original_of
 from .shapes import OPENAI, Said, merged_turns, normal, to_anthropic, to_openai
 
 MAX_ITEMS = 20
+_NONE: set[str] = set()
 FORMATS = ("openai", "anthropic", "original")
 
 
@@ -52,12 +53,14 @@ def units(items: Iterable[Item]) -> list[Unit]:
     turns: list[_Turn] = []
     waiting: dict[str, _Turn] = {}
     for item in items:
-        if item.said.results:
+        said = item.said
+        if said.results:
             turns += _answer(item, waiting)
-        else:
-            turn = _Turn([item], {call.id for call in item.said.calls})
+            continue
+        turn = _Turn([item], {call.id for call in said.calls} if said.calls else _NONE)
+        turns.append(turn)
+        if said.calls:
             waiting |= dict.fromkeys(turn.missing, turn)
-            turns.append(turn)
     shown = (_texts_alone(turn.items) if turn.missing else turn.items for turn in turns)
     return [unit for unit in shown if unit]
 
@@ -134,5 +137,7 @@ def rendered(system: Item | None, shown: Sequence[Unit], format: str) -> Message
 
 def _openai(unit: Unit) -> list[Message]:
     """A unit in OpenAI's shape, where nothing may stand between a call and its results."""
+    if len(unit) == 1 and unit[0].shape == OPENAI:
+        return [unit[0].original]
     messages = [m for item in unit for m in to_openai(item.original, item.shape, item.said)]
     return messages[:1] + sorted(messages[1:], key=lambda message: message["role"] != "tool")

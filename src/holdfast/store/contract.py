@@ -164,15 +164,24 @@ class Store(Protocol):
         now_us: int,
         forms: Sequence[str],
         kinds: Sequence[str] | None = None,
-        thread: str | None = None,
         before: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Record]:
         """Current records in sight, newest first by (recorded_us, id), without expired ones.
 
-        `before` continues after the record with that recorded time and id. With a thread only its
-        own.
+        `before` continues after the record with that recorded time and id.
         """
+
+    def episodes(
+        self,
+        owner: Owner,
+        thread: str,
+        *,
+        now_us: int,
+        kinds: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> list[Record]:
+        """A thread's episodes, newest first by sequence, without expired ones and tallies."""
 
     def states(self, owner: Owner, thread: str, *, number: int | None = None) -> Record | None:
         """The thread's checkpoint of that number, or its newest; None when there is none."""

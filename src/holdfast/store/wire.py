@@ -8,6 +8,7 @@ it (they change later), and so does the index row that recall may add.
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from struct import Struct
 from typing import Any
 
 from ..errors import Corrupt, Unsupported
@@ -21,19 +22,25 @@ COLUMNS = (
 )  # fmt: skip
 
 
+_NUMBERS = Struct("<9q")
+_ABSENT = -(1 << 63)
+
+
 def checksum(record: Record) -> bytes:
     """8 bytes over the body and every column that does not change once written."""
-    owner = record.owner
-    head = (
-        f"{record.id}\x1f{owner.tenant}\x1f{owner.user}\x1f{owner.agent}\x1f{record.seq}\x1f"
-        f"{record.version}\x1f{record.form}\x1f{record.kind}\x1f{record.subject}\x1f{record.thread}\x1f{record.key}\x1f"
-        f"{record.occurred_us}\x1f{record.recorded_us}\x1f{record.created_us}\x1f"
-        f"{record.valid_from_us}\x1f{record.valid_to_us}\x1f{record.expires_us}\x1f{record.codec}\x1f"
+    begins, ends, expires = record.valid_from_us, record.valid_to_us, record.expires_us
+    numbers = _NUMBERS.pack(
+        record.seq, record.version, record.codec, record.occurred_us, record.recorded_us,
+        record.created_us, _ABSENT if begins is None else begins,
+        _ABSENT if ends is None else ends, _ABSENT if expires is None else expires,
+    )  # fmt: skip
+    owner, body = record.owner, record.body
+    names = (
+        f"{record.id}\x1f{owner.tenant}\x1f{owner.user}\x1f{owner.agent}\x1f{record.form}\x1f"
+        f"{record.kind}\x1f{record.subject}\x1f{record.thread}\x1f{record.key}\x1f"
     )
-    digest = blake2b(head.encode(), digest_size=8)
-    body = record.body
-    digest.update(body if isinstance(body, bytes) else body.encode())
-    return digest.digest()
+    words = (names + body).encode() if isinstance(body, str) else names.encode() + body
+    return blake2b(numbers + words, digest_size=8).digest()
 
 
 def to_row(record: Record, owner_number: int) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 from ...errors import Misconfigured, Unsupported
@@ -19,10 +20,12 @@ o.tenant, o.user, o.agent,
     (SELECT source FROM sources WHERE owner = r.owner AND id = r.id ORDER BY rowid)),
 t.importance, t.hits, t.accessed_us
 """
-_PLAIN_EXTRA = "o.tenant, o.user, o.agent, NULL, NULL, NULL, NULL"
-_FULL = f"SELECT {_FIELDS}, {_EXTRA} FROM {{}} LEFT JOIN tallies AS t ON t.id = r.id"
-_PLAIN = f"SELECT {_FIELDS}, {_PLAIN_EXTRA} FROM {{}}"
 _JOINED = "owners AS o JOIN records AS r ON r.owner = o.owner"
+_FULL = f"SELECT {_FIELDS}, {_EXTRA} FROM {_JOINED} LEFT JOIN tallies AS t ON t.id = r.id"
+_PLAIN = f"SELECT {_FIELDS}, o.tenant, o.user, o.agent, NULL, NULL, NULL, NULL"
+_EPISODE = """r.seq, r.id, r.version, r.kind, r.about, r.occurred_us, r.recorded_us, r.created_us,
+r.expires_us, r.codec, r.checksum, r.body"""
+_NOTHING = ((), None, None, None)
 _THIS_OWNER = "o.tenant = ? AND o.user = ? AND o.agent = ?"
 _THREADS = """
 WITH RECURSIVE threads (owner, thread) AS (
@@ -89,7 +92,7 @@ class SqliteStore:
 
     def record(self, sight: Sight, id: str) -> Record | None:
         """See Store.record."""
-        sql = _FULL.format(_JOINED) + " WHERE r.id = ? ORDER BY r.version DESC LIMIT 1"
+        sql = _FULL + " WHERE r.id = ? ORDER BY r.version DESC LIMIT 1"
         found = self._read(sql, (id,))
         seen = [record for record in found if sight.admits(record.owner, record.subject)]
         return seen[0] if seen else None
@@ -97,8 +100,7 @@ class SqliteStore:
     def holders(self, owner: Owner, slots: Sequence[bytes]) -> dict[bytes, Record]:
         """See Store.holders."""
         sql = (
-            _FULL.format(_JOINED)
-            + f" WHERE {_THIS_OWNER} AND r.retired_us IS NULL AND r.slot IN ({_marks(slots)})"
+            _FULL + f" WHERE {_THIS_OWNER} AND r.retired_us IS NULL AND r.slot IN ({_marks(slots)})"
         )
         found = self._read(sql, (*owner, *slots))
         return {record.slot: record for record in found if record.slot is not None}
@@ -110,53 +112,65 @@ class SqliteStore:
         now_us: int,
         forms: Sequence[str],
         kinds: Sequence[str] | None = None,
-        thread: str | None = None,
         before: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Record]:
-        """See Store.scan."""
-        values: list[Any]
-        conditions, values = ["(r.expires_us IS NULL OR r.expires_us > ?)"], [now_us]
-        table = _JOINED
-        if kinds == (SYSTEM,) and thread is not None:
-            # A thread has few of these among thousands of messages; the planner does not know it.
-            table = "owners AS o JOIN records AS r INDEXED BY records_system ON r.owner = o.owner"
-            conditions.append("r.kind = 'system'")
-        elif kinds is not None:
-            conditions.append(f"r.kind IN ({_marks(kinds)})")
+        """See Store.scan. One branch an owner and form: each reads an index in order."""
+        where = "(r.expires_us IS NULL OR r.expires_us > ?)"
+        values: list[Any] = [now_us]
+        if kinds is not None:
+            where += f" AND r.kind IN ({_marks(kinds)})"
             values += kinds
-        if thread is not None:
-            conditions.append("r.thread = ?")
-            values.append(thread)
         if before is not None:
-            conditions.append("(r.recorded_us, r.id) < (?, ?)")
+            where += " AND (r.recorded_us, r.id) < (?, ?)"
             values += before
-        queries: list[str] = []
+        branches: list[str] = []
         arguments: list[Any] = []
-        for owner in sight.owners:
-            for form in forms:
-                # One branch an owner and form: each reads an index in order, up to the limit.
-                current = "" if form == EPISODE else " AND r.retired_us IS NULL"
-                mine = f"{_THIS_OWNER} AND r.form = ?{current} AND {' AND '.join(conditions)}"
-                arguments += [*owner, form, *values]
-                if not owner.user and sight.user:
-                    mine += " AND (r.about IS NULL OR r.about = ?)"
-                    arguments.append(sight.user)
-                # A thread's own episodes are read most, and shown without sources and tallies.
-                shape = _FULL if thread is None else _PLAIN
-                order = "ORDER BY r.seq DESC LIMIT ?"
-                queries.append(f"SELECT * FROM ({shape.format(table)} WHERE {mine} {order})")
-                arguments.append(-1 if limit is None else limit)
-        records = self._read(" UNION ALL ".join(queries), arguments)
-        if len(queries) > 1:
-            records.sort(key=lambda record: (record.recorded_us, record.id), reverse=True)
+        for owner, form in product(sight.owners, forms):
+            current = "" if form == EPISODE else "AND r.retired_us IS NULL"
+            hidden = "AND (r.about IS NULL OR r.about = ?)" if not owner.user and sight.user else ""
+            branches.append(
+                f"SELECT * FROM ({_FULL} WHERE {_THIS_OWNER} AND r.form = ? {current} AND {where}"
+                f" {hidden} ORDER BY r.seq DESC LIMIT ?)"
+            )
+            arguments += [*owner, form, *values, *([sight.user] if hidden else [])]
+            arguments.append(-1 if limit is None else limit)
+        records = self._read(" UNION ALL ".join(branches), arguments)
+        records.sort(key=lambda record: (record.recorded_us, record.id), reverse=True)
         return records if limit is None else records[:limit]
+
+    def episodes(
+        self,
+        owner: Owner,
+        thread: str,
+        *,
+        now_us: int,
+        kinds: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> list[Record]:
+        """See Store.episodes. The hottest read: only what an episode can have is fetched."""
+        # A thread has few system messages among thousands; the planner does not know it.
+        system = kinds == (SYSTEM,)
+        index = "INDEXED BY records_system" if system else ""
+        which = "" if kinds is None else f"AND r.kind IN ({_marks(kinds)})"
+        if system:
+            which, kinds = "AND r.kind = 'system'", None
+        sql = (
+            f"SELECT {_EPISODE} FROM owners AS o JOIN records AS r {index} ON r.owner = o.owner"
+            f" WHERE {_THIS_OWNER} AND r.thread = ? AND r.form = 'episode'"
+            f" AND (r.expires_us IS NULL OR r.expires_us > ?)"
+            f" {which} ORDER BY r.seq DESC LIMIT ?"
+        )
+        values = (*owner, thread, now_us, *(kinds or ()))
+        with self._live().reading() as connection:
+            rows = connection.execute(sql, (*values, -1 if limit is None else limit)).fetchall()
+        return [_episode(owner, thread, row) for row in rows]
 
     def states(self, owner: Owner, thread: str, *, number: int | None = None) -> Record | None:
         """See Store.states."""
         which, values = ("", ()) if number is None else (" AND r.version = ?", (number,))
         sql = (
-            _PLAIN.format(_JOINED)
+            f"{_PLAIN} FROM {_JOINED}"
             + f" WHERE {_THIS_OWNER} AND r.thread = ? AND r.form = ?{which}"
             + " ORDER BY r.seq DESC LIMIT 1"
         )
@@ -167,11 +181,10 @@ class SqliteStore:
         """See Store.heads: threads are found by skipping through their index, not by reading it
         all.
         """
-        fields = f"SELECT {_FIELDS}, {_PLAIN_EXTRA} "
         values = (thread or "", tenant, user, thread)
         with self._live().reading() as connection:
-            newest = connection.execute(_THREADS + fields + _NEWEST_MESSAGE, values).fetchall()
-            steps = connection.execute(fields + _OPEN_STEPS, values).fetchall()
+            newest = connection.execute(_THREADS + _PLAIN + _NEWEST_MESSAGE, values).fetchall()
+            steps = connection.execute(_PLAIN + _OPEN_STEPS, values).fetchall()
         messages = {(found.owner, found.thread): found for found in map(_record, newest)}
         opened: dict[tuple[Owner, str], list[Record]] = {place: [] for place in messages}
         for step in sorted(map(_record, steps), key=lambda record: record.seq):
@@ -202,6 +215,17 @@ class SqliteStore:
         with self._live().reading() as connection:
             rows = connection.execute(sql, values).fetchall()
         return [_record(row) for row in rows]
+
+
+def _episode(owner: Owner, thread: str, row: Sequence[Any]) -> Record:
+    (seq, id, version, kind, about, occurred, recorded, created, expires, codec, checksum, body) = (
+        row
+    )
+    whole = (
+        seq, 0, id, version, EPISODE, kind, about, thread, None, None, occurred, recorded, created,
+        None, None, expires, None, codec, checksum, body,
+    )  # fmt: skip
+    return from_row(whole, owner, _NOTHING)
 
 
 def _marks(values: Sequence[object]) -> str:
