@@ -88,7 +88,7 @@ def _refuse_malformed(message: Message) -> None:
     """What is accepted must be readable for ever, so the parts that are read are checked here."""
     content, calls = message.get("content"), message.get("tool_calls") or []
     blocks = content if isinstance(content, list) else []
-    functions = [_kind_or_function(call) for call in calls] if isinstance(calls, list) else [None]
+    functions = [_function(call) for call in calls] if isinstance(calls, list) else [None]
     images = [block.get("source", {}) for block in blocks if _kind(block) == "image"]
     whole = isinstance(content, str | list | None) and all(
         isinstance(part, dict) for part in (*blocks, *functions, *images)
@@ -100,7 +100,7 @@ def _refuse_malformed(message: Message) -> None:
         )
 
 
-def _kind_or_function(call: Any) -> Any:
+def _function(call: Any) -> Any:
     return (call.get("function") or call.get("custom") or {}) if isinstance(call, dict) else None
 
 

@@ -90,12 +90,15 @@ class DatabaseFile:
             with self.lock.mutex, translating():
                 yield self._all[0]
             return
-        with self._places, translating():
-            connection = self._idle.pop() if self._idle else self._reader()
+        with self._places:
             try:
-                yield connection
-            finally:
-                self._idle.append(connection)
+                connection = self._idle.pop() if self._idle else self._reader()
+                try:
+                    yield connection
+                finally:
+                    self._idle.append(connection)
+            except sqlite3.Error as error:
+                raise translated(error) from error
 
     def _reader(self) -> sqlite3.Connection:
         connection = _connect(self.path, _reading_mode(self.path, read_only=self._read_only))
