@@ -50,7 +50,7 @@ def _store(target: str, durability: Durability, *, read_only: bool) -> Store:
         # As everywhere: sqlite:///relative.db and sqlite:////absolute.db.
         return _sqlite(Path(unquote(rest.removeprefix("/"))), durability, read_only=read_only)
     if scheme == "memory":
-        return _sqlite(rest, durability, read_only=False)
+        return _sqlite(rest, durability, read_only=read_only)
     raise Misconfigured(
         f"There is no store for {scheme}:// URLs.", hint="Use a path, sqlite:///path or memory://."
     )

@@ -81,7 +81,7 @@ class Forgetful(Planted):
 
     def apply(self, batch: Batch) -> Applied:
         puts = [
-            Put(replace(put.record, slot=None)) if put.over == "retire" and put.record.key else put
+            Put(put.record._replace(slot=None)) if put.over == "retire" and put.record.key else put
             for put in batch.puts
         ]
         return super().apply(replace(batch, puts=puts))

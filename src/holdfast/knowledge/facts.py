@@ -11,7 +11,7 @@ of one fact end as one record whatever their order.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Conflict, InvalidInput
@@ -173,8 +173,7 @@ def _merged(one: Statement, holder: Record, now_us: int) -> Record:
     expires = None
     if one.ttl_us is not None and holder.expires_us is not None:
         expires = max(holder.expires_us, now_us + one.ttl_us)
-    return replace(
-        holder,
+    return holder._replace(
         body=to_json(body),
         sources=tuple(dict.fromkeys([*holder.sources, *one.sources])),
         expires_us=expires,
@@ -223,7 +222,7 @@ def plan_edit(
     (plan.seen if expected is None else plan.stated).append(
         Expected(record.owner, version, id=record.id)
     )
-    plan.put(replace(record, body=to_json(body), slot=slot), "retire")
+    plan.put(record._replace(body=to_json(body), slot=slot), "retire")
     if "importance" in changes:
         _plan_importance(plan, record, fraction(changes["importance"], "importance"))
     plan.receipts.append(Receipt(record.id, "edited", f"version {version + 1}"))

@@ -1,15 +1,17 @@
 """Coming back: which threads wait, and where a thread was left."""
 
+from collections.abc import Iterator
+
 from ..store.contract import Head, Store
 from ..values.owner import Owner
 from ..values.receipts import Unfinished, WelcomeBack
-from ..values.record import SYSTEM
+from ..values.record import SYSTEM, Record
 from ..values.times import moment
 from ..values.views import body_of
 from .steps import Place, status
 
 _CUT = 200
-_LOOK_BACK = 50
+_LOOK_BACK = 10
 
 
 def unfinished(
@@ -44,11 +46,10 @@ def welcome_back(
     """Where the thread was left: its last words and the step that is open; None for an empty
     thread.
     """
-    newest = store.episodes(owner, thread, now_us=now_us, limit=_LOOK_BACK)
     heads = store.heads(owner.tenant, owner.user, thread)
     waiting = [_reason(store, running, head) for head in heads if head.owner == owner]
     step = next((reason[1] for reason in waiting if reason and reason[1]), None)
-    for record in newest:
+    for record in _newest_first(store, owner, thread, now_us):
         body = body_of(record)
         text = body["text"].strip()
         if text and record.kind != SYSTEM and body.get("role") != "tool":
@@ -58,3 +59,14 @@ def welcome_back(
         (at_us,) = (reason[2] for reason in waiting if reason and reason[1] == step)
         return WelcomeBack("", moment(at_us), step)
     return None
+
+
+def _newest_first(store: Store, owner: Owner, thread: str, now_us: int) -> Iterator[Record]:
+    """Episodes, newest first, reading further back only as far as they are wanted."""
+    limit, seen = _LOOK_BACK, 0
+    while True:
+        found = store.episodes(owner, thread, now_us=now_us, limit=limit)
+        yield from found[seen:]
+        if len(found) < limit:
+            return
+        limit, seen = 4 * limit, len(found)

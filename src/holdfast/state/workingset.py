@@ -37,7 +37,9 @@ def item_of(record: Record) -> Item:
     """The item of a message's record."""
     body = body_of(record)
     original = original_of(body)
-    return Item(original, body.get("shape", OPENAI), normal(original))
+    if "original" not in body:
+        return Item(original, OPENAI, Said(body["role"], body["text"]))
+    return Item(original, body["shape"], normal(original))
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ caller himself expected (`stated`) is told to him as a Conflict.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..errors import Conflict
 from ..values.owner import Owner
@@ -49,7 +49,7 @@ class Plan:
         version = held.version + 1 if held else 1
         self.puts.append(Put(record, over))
         if record.slot is not None:
-            self.current[record.owner, record.slot] = replace(record, version=version)
+            self.current[record.owner, record.slot] = record._replace(version=version)
         return version
 
     @property

@@ -28,13 +28,13 @@ def message(owner: Owner, text: str, thread: str = "main", **header: Any) -> Put
     """A message to append."""
     body = f'{{"role":"user","text":"{text}"}}'
     record = Record(new_id(NOW), owner, EPISODE, "message", body, NOW, owner.user, thread)
-    return Put(replace(record, **header))
+    return Put(record._replace(**header))
 
 
 def fact(owner: Owner, text: str, slot: bytes | None = None, **header: Any) -> Put:
     """A fact to put over what holds its slot."""
     record = Record(new_id(NOW), owner, FACT, "fact", f'{{"text":"{text}"}}', NOW, owner.user)
-    return Put(replace(record, slot=slot, **header), "retire" if slot else "append")
+    return Put(record._replace(slot=slot, **header), "retire" if slot else "append")
 
 
 def write(store: Store, *puts: Put, now_us: int = NOW, **rest: Any) -> Any:
@@ -68,7 +68,7 @@ class StoreContract:
 
         found = store.record(ALL_OF_ALICE, put.record.id)
         assert found is not None
-        unchanged = replace(found, seq=0, version=0, recorded_us=0, created_us=0)
+        unchanged = found._replace(seq=0, version=0, recorded_us=0, created_us=0)
         assert unchanged == put.record
         assert listed(store) == ["hello", "prefers CSV"]
 
@@ -103,7 +103,7 @@ class StoreContract:
         write(store, first)
 
         (version,) = write(store, second).versions
-        write(store, Put(replace(second.record, body='{"text":"2"}'), "drop"))
+        write(store, Put(second.record._replace(body='{"text":"2"}'), "drop"))
 
         old = store.record(ALL_OF_ALICE, first.record.id)
         current = store.holders(ALICE, [b"slot", b"free"])
@@ -117,7 +117,7 @@ class StoreContract:
         """The same id under a new slot: the old slot is free again."""
         put = fact(ALICE, "one", b"old")
         write(store, put)
-        write(store, Put(replace(put.record, slot=b"new"), "retire"), now_us=NOW + 5)
+        write(store, Put(put.record._replace(slot=b"new"), "retire"), now_us=NOW + 5)
 
         held = store.holders(ALICE, [b"old", b"new"])
 
@@ -262,7 +262,7 @@ class StoreContract:
     def test_heads_show_the_newest_message_and_the_open_steps(self, store: Store) -> None:
         """In order of owner and thread, of one tenant or of all."""
         step = Record(new_id(NOW), ALICE, STEP, "claimed", "{}", NOW, "alice", "main", "mail", b"s")
-        done = replace(step, id=new_id(NOW), kind="done", slot=b"d")
+        done = step._replace(id=new_id(NOW), kind="done", slot=b"d")
         write(store, message(ALICE, "one"), message(ALICE, "two"), Put(step), Put(done))
         write(store, message(BOB, "three", "zz"), message(OTHER, "four"))
         write(store, message(ALICE, "noted", kind="decision"), fact(ALICE, "no thread"))
@@ -287,7 +287,7 @@ class StoreContract:
 
         after = store.record(ALL_OF_ALICE, put.record.id)
         assert before is not None
-        assert after == replace(before, hits=3, accessed_us=NOW + 9, importance=0.9)
+        assert after == before._replace(hits=3, accessed_us=NOW + 9, importance=0.9)
 
     def test_erasing_takes_all_versions_and_what_was_derived(self, store: Store) -> None:
         """S7: a fact whose only source is erased goes too, one with others loses the edge."""
@@ -296,7 +296,7 @@ class StoreContract:
         grandchild = fact(ALICE, "grandchild", sources=(child.record.id,))
         mixed = fact(ALICE, "mixed", sources=(root.record.id, "mail"))
         write(store, root, child, grandchild, mixed)
-        write(store, Put(replace(root.record, body='{"text":"root 2"}'), "retire"))
+        write(store, Put(root.record._replace(body='{"text":"root 2"}'), "retire"))
 
         counts = store.apply(Batch(NOW, erase=Erase(ALICE, ids=(root.record.id,)))).erased
 

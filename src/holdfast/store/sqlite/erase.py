@@ -79,7 +79,7 @@ def _named(sql: Sql, what: Erase) -> Iterator[tuple[str, int]]:
         )
     for id in what.ids:
         yield from sql(
-            f"SELECT DISTINCT id, owner FROM records WHERE id = ? AND owner = {owner}",
+            f"SELECT DISTINCT id, owner FROM records WHERE id = ? AND +owner = {owner}",
             (id, *what.owner),
         )
 

@@ -6,7 +6,7 @@ batch with it: then the writer rolls the whole group back and tries each batch a
 """
 
 import sqlite3
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...errors import Conflict
 from ...values.hashing import keyed
@@ -18,11 +18,12 @@ from ..wire import COLUMNS, to_row
 from .erase import Moment, erase
 
 _INSERT = f"INSERT INTO records ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+# Without statistics the planner would rather read an owner's whole place than look an id up.
 _BEFORE = """
-SELECT seq, id, version, created_us FROM records
+SELECT seq, id, version, created_us FROM records INDEXED BY records_by_id
 WHERE id = :id AND owner = :owner AND retired_us IS NULL
 UNION
-SELECT seq, id, version, created_us FROM records
+SELECT seq, id, version, created_us FROM records INDEXED BY records_by_slot
 WHERE owner = :owner AND slot = :slot AND retired_us IS NULL
 """
 _TALLY = """
@@ -126,7 +127,8 @@ class Session:
     def _check(self, expected: Expected) -> None:
         column = "slot" if expected.slot is not None else "id"
         found = self._sql(
-            f"SELECT version FROM records WHERE {column} = ? AND retired_us IS NULL AND owner ="
+            f"SELECT version FROM records INDEXED BY records_by_{column}"
+            f" WHERE {column} = ? AND retired_us IS NULL AND owner ="
             " (SELECT owner FROM owners WHERE tenant = ? AND user = ? AND agent = ?)",
             (expected.slot if expected.slot is not None else expected.id, *expected.owner),
         ).fetchone()
@@ -192,7 +194,7 @@ class Session:
             version, created = self._make_room(put, place.number, recorded)
         self._top = seq = max(self._top, place.seq) + 1
         place.seq, place.recorded_us = seq, recorded
-        sealed = replace(record, seq=seq, version=version, recorded_us=recorded, created_us=created)
+        sealed = record._replace(seq=seq, version=version, recorded_us=recorded, created_us=created)
         self._sql(_INSERT, to_row(sealed, place.number))
         for source in record.sources:
             edge = (place.number, record.id, source)

@@ -66,7 +66,8 @@ class SqliteStore:
         self._attach()
 
     def _attach(self) -> None:
-        self._file = files.acquire(self._path, read_only=self._read_only, version=self._version)
+        read_only = self._read_only and not isinstance(self._path, str)
+        self._file = files.acquire(self._path, read_only=read_only, version=self._version)
         self.salt: bytes = self._file.salt
         self._number = self._file.new_worker()
         self.worker = str(self._number)
@@ -86,7 +87,7 @@ class SqliteStore:
     def apply(self, batch: Batch) -> Applied:
         """See Store.apply."""
         writer = self._live().writer
-        if writer is None:
+        if writer is None or self._read_only:
             raise Unsupported("The memory was opened read-only.", hint="Open it for writing.")
         return writer.apply(batch, batch.durability or self._durability)
 
