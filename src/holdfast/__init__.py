@@ -4,8 +4,6 @@ State (threads, checkpoints, steps) and knowledge (episodes, facts, preferences)
 one transaction, in one file, with no key, no LLM and no server.
 """
 
-__version__ = "0.1.0"
-
 from .errors import (
     Busy,
     Conflict,
@@ -27,6 +25,7 @@ from .thread import Thread, ThreadBatch
 from .values.hit import Found, Hit, Page
 from .values.message import Episode, Messages
 from .values.receipts import ErasureReceipt, Receipt, Saved, Unfinished, WelcomeBack
+from .values.version import __version__
 from .wiring import open
 
 __all__ = [

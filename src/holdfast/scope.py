@@ -4,7 +4,7 @@ The order in which it reads, narrowest first: its private records, its user's, i
 what is common to the tenant.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -240,8 +240,8 @@ class Scope:
 
 
 def _kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
-    if isinstance(kinds, str):
-        raise InvalidInput("kinds is one text.", hint="Pass a list of kinds.")
+    if isinstance(kinds, str) or not isinstance(kinds, Iterable | None):
+        raise InvalidInput("kinds is not a list of texts.", hint="Pass a list of kinds.")
     return None if kinds is None else tuple(clean_text(kind, "kind") for kind in kinds)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from .engine import Engine
 from .errors import Conflict, InvalidInput, Misconfigured
 from .knowledge.facts import ARGUMENTS, Statement, plan_statements
+from .recall.render import tokens
 from .state import steps
 from .state.checkpoints import decode, encode, find_checkpoint, plan_checkpoint, slot_of
 from .state.episodes import episode, message_body, note_body, note_kind
@@ -309,7 +310,4 @@ def _explained(conflict: Conflict, thread: Thread) -> Conflict:
 
 
 def _tokens(unit: list[Item]) -> int:
-    # The recall room loads the tokenizer's vocabulary; only a budget needs it.
-    from .recall.render import tokens
-
     return sum(tokens(to_json(item.original)) for item in unit)

@@ -10,6 +10,7 @@ from .errors import Misconfigured
 from .memory import Memory
 from .store.contract import Durability, Store
 from .values.times import Clock, ticker
+from .values.version import __version__
 
 _DURABILITIES = ("full", "normal")
 
@@ -58,7 +59,6 @@ def _store(target: str, durability: Durability, *, read_only: bool) -> Store:
 
 def _sqlite(path: Path | str, durability: Durability, *, read_only: bool) -> Store:
     # Backends are imported when one is opened, so that importing the package costs no driver.
-    from . import __version__
     from .store.sqlite.store import SqliteStore
 
     return SqliteStore(path, durability=durability, read_only=read_only, version=__version__)

@@ -14,7 +14,8 @@ from tests.meta.size import (
 )
 
 # The ratchets. They are lowered when the figure falls; raising one is a decision with a reason.
-CODE_LINES = 3_000
+ENGINE_LINES = 3_700
+TESTING_LINES = 560
 DEPENDENCIES = 6
 FUNCTION_P90 = 35
 FUNCTION_LINES = 60
@@ -29,18 +30,25 @@ def sources():
     return [*python_files(*OURS), ROOT / "tasks.py"]
 
 
-def test_the_package_stays_small(record_property):
+def lines_of(wanted):
+    counted = (path for path in python_files(PACKAGE) if wanted(path.relative_to(PACKAGE).parts[0]))
+    return sum(code_lines(path.read_text(encoding="utf-8")) for path in counted)
+
+
+def test_the_engine_stays_small(record_property):
     """Adapters and faces do not count: they may be many, and each is thin."""
-    counted = [
-        path
-        for path in python_files(PACKAGE)
-        if path.relative_to(PACKAGE).parts[0] not in ("adapters", "faces")
-    ]
+    total = lines_of(lambda room: room not in ("adapters", "faces", "testing"))
 
-    total = sum(code_lines(path.read_text(encoding="utf-8")) for path in counted)
+    record_property("figure", f"size: lines of the engine {total:,} (limit {ENGINE_LINES:,})")
+    assert total <= ENGINE_LINES
 
-    record_property("figure", f"size: lines of code {total:,} (limit {CODE_LINES:,})")
-    assert total <= CODE_LINES
+
+def test_the_shipped_suites_stay_small(record_property):
+    """The contract suite and the simulator are read by whoever writes a backend."""
+    total = lines_of(lambda room: room == "testing")
+
+    record_property("figure", f"size: lines of testing/ {total:,} (limit {TESTING_LINES:,})")
+    assert total <= TESTING_LINES
 
 
 def test_direct_dependencies_stay_few(record_property):

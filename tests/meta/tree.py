@@ -42,7 +42,7 @@ ROOMS = (
         "contract values",
     ),
     room("lifecycle", "lifecycle lifecycle.*", "room contract values"),
-    room("surface", "engine memory scope thread aio", "lifecycle room contract values"),
+    room("surface", "engine memory scope thread preferences aio", "lifecycle room contract values"),
     room("wiring", "wiring", "surface lifecycle room backend shared contract values"),
     room(
         "testing",

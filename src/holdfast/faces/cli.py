@@ -8,8 +8,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .. import __version__
 from ..errors import HoldfastError
+from ..values.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

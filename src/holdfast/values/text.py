@@ -49,7 +49,7 @@ def plain(value: Any, path: str, *, finite: bool = True) -> Any:
     """The value itself if it is plain data; else InvalidInput that names the place inside it.
 
     JSON would change a tuple, an int key or a NaN without a word; memory that changes is not
-    memory.
+    memory. The place is named by its keys: they are the program's words, values never appear.
     """
     try:
         return _plain(value, path, finite=finite)

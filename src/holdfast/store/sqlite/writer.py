@@ -63,6 +63,7 @@ class Writer:
         self._mutex = threading.Lock()
         self._queue: deque[Ticket] = deque()
         self._leader: Ticket | None = None
+        self._trying: list[Ticket] = []
         self._synchronous = ""
         self._logged_pages = 0
         self._closed = False
@@ -83,7 +84,13 @@ class Writer:
             self.truncate_log()
         with self._mutex:
             self._closed = True
-        self._connection.close()
+        try:
+            # SQLite folds and removes the log when the last connection closes: also under the lock.
+            with suppress(Busy):
+                self._lock.acquire(self._wait_s)
+            self._connection.close()
+        finally:
+            self._lock.release()
 
     def _submit(self, ticket: Ticket) -> Applied | bool:
         group = [ticket]
@@ -137,7 +144,7 @@ class Writer:
                 self._queue.remove(ticket)
             return
         if self._connection.in_transaction:
-            for other in group:
+            for other in self._trying:
                 other.answer = None
             self._connection.execute("ROLLBACK")
         self._wake(group)
@@ -188,6 +195,7 @@ class Writer:
     def _try(self, group: list[Ticket], *, grow: bool) -> HoldfastError | None:
         """One transaction; the answers stand when it is committed, else the error that undid it."""
         answers: list[Applied | HoldfastError] = []
+        self._trying = group
         try:
             self._begin(group, grow=grow)
             session = Session(self._connection, self._salt)
@@ -263,12 +271,15 @@ class Writer:
 
 def _insist(step: Callable[[], None]) -> None:
     """Run a step to its end though interrupts (Ctrl-C, a signal's exception) fall into it."""
+    interrupted = None
     for _ in range(10):
         try:
-            return step()
-        except BaseException as error:
+            step()
+            break
+        except BaseException as error:  # put off, not swallowed: raised once the step is done
             interrupted = error
-    raise interrupted
+    if interrupted is not None:
+        raise interrupted
 
 
 def _pages(batch: Batch | None) -> int:

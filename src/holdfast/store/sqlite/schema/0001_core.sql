@@ -6,7 +6,7 @@ CREATE TABLE meta (
     value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- One row per owner: the place where its order is kept. The number stands for the triple in all keys.
+-- One row per owner: where its order is kept. Its number stands for the triple in all keys.
 CREATE TABLE owners (
     owner INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -70,7 +70,7 @@ CREATE TABLE tallies (
     accessed_us INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Idempotency keys (hashed) and what was answered; a row without an answer belongs to something erased.
+-- Idempotency keys (hashed) and what was answered; without an answer: of something erased.
 CREATE TABLE batches (
     key BLOB PRIMARY KEY,
     owner INTEGER,
