@@ -164,8 +164,7 @@ class Thread:
 
     def step_status(self, name: str) -> str:
         """absent, running, done or in_doubt."""
-        place = self._step(name)
-        return steps.status(place, place.held())
+        return steps.look(self._step(name))[1]
 
     def _step(self, name: str) -> steps.Place:
         engine = self._engine
@@ -249,11 +248,14 @@ class ThreadBatch:
         )
 
     def _take(self, op: Callable[[Plan], None], said: Any) -> None:
-        if self._closed:
-            raise Misconfigured("The batch is closed.", hint="Open a new one: thread.batch().")
+        self._refuse_closed()
         self._ops.append(op)
         if self._key is not None:
             self._said.append(said)
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise Misconfigured("The batch is closed.", hint="Open a new one: thread.batch().")
 
     def write(self) -> Answers:
         """Commit what was collected, whole."""
@@ -275,6 +277,7 @@ class ThreadBatch:
         return self.receipts
 
     def __enter__(self) -> Self:
+        self._refuse_closed()
         return self
 
     def __exit__(

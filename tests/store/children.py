@@ -1,6 +1,6 @@
 """What tests have done by processes of their own: `python -m tests.store.children NAME ARGUMENTS`.
 
-Each prints one line of JSON. A process of its own can be killed, can drop its rights, can fork
+Each answers with JSON. A process of its own can be killed, can drop its rights, can fork
 without threads of the test runner in it, and can read a database's bytes without dropping the
 locks that POSIX ties to a process.
 """
@@ -109,7 +109,7 @@ def make_and_die(path, point):
 
 
 def extend(path, point):
-    """Open with one more migration than was ever released; be killed at a point, if one is named."""
+    """Open with a migration that was never released; be killed at a point, if one is named."""
     known = migrate.migrations()
     migrate.migrations = lambda: [*known, EXTRA]
     if point:
@@ -186,4 +186,4 @@ def outcome(path, **how):
 
 
 if __name__ == "__main__":
-    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))
+    sys.stdout.write(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

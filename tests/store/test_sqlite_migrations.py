@@ -1,4 +1,4 @@
-"""Making a database and bringing it forward: one transaction, applied once, resumed after a kill."""
+"""Making a database and bringing it forward: whole, once, and resumed after a kill."""
 
 import re
 import sqlite3

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import holdfast
-from holdfast.testing import faults
+from holdfast.testing import FakeClock, faults
 from tests.store import children
 
 
@@ -86,23 +86,24 @@ def test_a_step_that_runs_in_another_process_is_busy(path):
 
 def test_a_rival_that_came_a_moment_too_late_does_not_end_the_step_of_the_winner(path):
     """Both saw no claim; one won. While it runs, it is running, whatever the rival does."""
-    passed = threading.Event()
-    rivals = []
+    looked = threading.Event()
+    rivals, refused = [], []
+    time = FakeClock()
 
     def clock():
-        # The rival asks for the time after it has looked for a claim and before it writes its own.
+        # The rival asks for the time after it has looked for a claim, before it writes its own.
         if threading.current_thread() in rivals:
-            passed.set()
-        return holdfast.testing.FakeClock()()
+            looked.set()
+        return time()
 
     with holdfast.open(path, clock=clock) as memory:
         thread = memory.scope(user="alice").thread("q4")
-        refused = []
 
         def rival():
             with pytest.raises(holdfast.Busy) as caught:
                 thread.once("send", effect)
             refused.append(caught.value)
+            looked.set()
 
         def effect():
             rivals[0].join()
@@ -111,7 +112,7 @@ def test_a_rival_that_came_a_moment_too_late_does_not_end_the_step_of_the_winner
         def let_the_rival_look():
             rivals.append(threading.Thread(target=rival))
             rivals[0].start()
-            assert passed.wait(30)
+            assert looked.wait(30)
 
         with faults.at("commit.before", let_the_rival_look):
             seen = thread.once("send", effect)

@@ -23,7 +23,7 @@ READS = {
     "recall": lambda memory, alice: alice.recall("report"),
 }
 # Reads of a bounded number of rows, whose order must come from an index and not from sorting.
-FLAT = ["messages", "episodes", "restore", "restore a number", "get"]
+FLAT = ["messages", "episodes", "restore", "restore a number", "welcome_back"]
 
 
 @pytest.fixture(scope="module")

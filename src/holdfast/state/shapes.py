@@ -35,7 +35,6 @@ class Result:
 
     id: str
     content: Any
-    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +158,15 @@ def to_openai(original: Message, shape: str, said: Said) -> list[Message]:
     if shape == OPENAI:
         return [original]
     messages: list[Message] = [
-        {"role": "tool", "tool_call_id": result.id, "content": _as_text(result.content)}
+        {"role": "tool", "tool_call_id": result.id, "content": as_text(result.content)}
         for result in said.results
     ]
     if said.text or said.calls or said.images:
         content: Any = said.text or None
         if said.images:
             parts = [{"type": "text", "text": said.text}] if said.text else []
-            content = [*parts, *(_openai_image(image) for image in said.images)]
+            images = [_openai_image(image) for image in said.images]
+            content = [*parts, *(image for image in images if image is not None)]
         message: Message = {"role": said.role, "content": content}
         if said.calls:
             message["tool_calls"] = [_call_to_openai(call) for call in said.calls]
@@ -231,7 +231,8 @@ def _other_blocks(message: Message) -> bool:
     return isinstance(content, list) and any(_kind(b) not in ("text", None) for b in content)
 
 
-def _as_text(content: Any) -> str:
+def as_text(content: Any) -> str:
+    """What a tool's result says, whatever its form."""
     if isinstance(content, str):
         return content
     return _texts(content) if isinstance(content, list) else to_json(content)
@@ -272,8 +273,7 @@ def _call_to_openai(call: Call) -> Message:
 
 
 def _result(block: Mapping[str, Any]) -> Result:
-    failed = bool(block.get("is_error", False))
-    return Result(str(block.get("tool_use_id") or ""), block.get("content", ""), failed)
+    return Result(str(block.get("tool_use_id") or ""), block.get("content", ""))
 
 
 def _result_to_anthropic(result: Result) -> Message:
@@ -289,11 +289,16 @@ def _input(arguments: str) -> Any:
     return found if isinstance(found, dict) else {"arguments": found}
 
 
-def _openai_image(block: Mapping[str, Any]) -> Mapping[str, Any]:
+def _openai_image(block: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The image by its address or data; None for one that lies in the other provider's files."""
     if _kind(block) == "image_url":
         return block
     source = block.get("source", {})
-    url = source.get("url") or f"data:{source.get('media_type')};base64,{source.get('data', '')}"
+    if "url" in source:
+        return {"type": "image_url", "image_url": {"url": source["url"]}}
+    if "data" not in source:
+        return None
+    url = f"data:{source.get('media_type')};base64,{source['data']}"
     return {"type": "image_url", "image_url": {"url": url}}
 
 

@@ -82,23 +82,33 @@ class Place:
         return self.store.apply(batch).versions[0]
 
 
-def status(place: Place, held: Record | None) -> str:
-    """absent, running, done or in_doubt: a claim whose worker is gone is in doubt."""
+def look(place: Place) -> tuple[Record | None, str]:
+    """The step's record, and absent, running, done or in_doubt.
+
+    A claim is in doubt when its worker is gone and it is still there after that was seen: a worker
+    may have recorded its result and left between two glances.
+    """
+    held = place.held()
+    while held is not None and held.kind == CLAIMED and not _alive(place, held):
+        again = place.held()
+        if again is not None and again.version == held.version:
+            return held, IN_DOUBT
+        held = again
     if held is None or held.kind == _FREED:
-        return "absent"
-    if held.kind != CLAIMED:
-        return held.kind
-    worker = body_of(held)["worker"]
+        return held, "absent"
+    return held, "running" if held.kind == CLAIMED else held.kind
+
+
+def _alive(place: Place, claim: Record) -> bool:
+    worker = body_of(claim)["worker"]
     mine = worker == place.store.worker
-    alive = place.slot in place.running if mine else place.store.alive(worker)
-    return "running" if alive else IN_DOUBT
+    return place.slot in place.running if mine else place.store.alive(worker)
 
 
 def once(place: Place, function: Callable[..., Any], args: Sequence[Any], named: Any) -> Any:
     """Run the function unless it has run; its result, now or from the record."""
     what = fingerprint(place.store, function, args, named)
-    held = place.held()
-    found = status(place, held)
+    held, found = look(place)
     if held is not None and found != "absent":
         return _known(place, held, found, what)
     slot, mine = place.slot, object()
@@ -137,8 +147,7 @@ def _run(place: Place, id: str, version: int, what: str, call: tuple[Any, Any, A
 
 def settle(place: Place, *, result: Any, retry: bool) -> None:
     """Say what became of a step in doubt: its result, or that it may run again."""
-    held = place.held()
-    found = status(place, held)
+    held, found = look(place)
     if held is None or found == "absent":
         raise NotFound(
             f"Step '{place.name}' has not begun.", hint="See thread.step_status().", step=place.name

@@ -41,7 +41,7 @@ def as_hit(
         score=score,
         relevance=relevance,
         why=why or {},
-        sources=record.sources,
+        sources=tuple(source for source in record.sources if source),
         thread=record.thread or None,
         role=body.get("role"),
         name=body.get("name"),

@@ -1,7 +1,7 @@
 """One database file in this process: shared by all who opened it, whatever the path they used.
 
 F1  A file has one writer, one lock file and one pool of readers in a process, found by device and
-    inode.
+    inode; who opened it read-only shares readers of their own.
 F2  A forked child uses none of its parent's connections: it opens the file anew and never closes
     those.
 F3  No cursor outlives a call, so a reader never holds the log longer than its read.
@@ -19,9 +19,9 @@ from urllib.parse import quote
 from ...errors import Misconfigured
 from .failures import translated, translating
 from .inmemory import InProcessLock
-from .migrate import is_ours, migrate, refuse_newer
+from .migrate import is_ours, migrate, read_meta
 from .posix import LockFile, refuse_network_folder
-from .writer import Writer
+from .writer import Writer, truncate
 
 OLDEST_SQLITE = (3, 37, 0)
 WAIT_S = 10.0
@@ -59,9 +59,7 @@ class DatabaseFile:
         try:
             opened = None if read_only else self._open_for_writing(version)
             with self.reading() as reader:
-                refuse_newer(reader, writing=not read_only)
-                found = reader.execute("SELECT value FROM meta WHERE name = 'salt'").fetchone()
-            self.salt: bytes = found[0]
+                self.salt = read_meta(reader, writing=not read_only)
             if opened is not None:
                 self.writer = Writer(*opened, self.salt, WAIT_S)
         except BaseException:
@@ -79,6 +77,8 @@ class DatabaseFile:
             lock.acquire(WAIT_S)
             try:
                 migrate(connection, version)
+                # A process killed after an erasure left what was erased in the log.
+                truncate(connection)
             finally:
                 lock.release()
         return connection, lock
@@ -122,9 +122,9 @@ class DatabaseFile:
 
     def worker_alive(self, number: int) -> bool:
         """Whether a worker of this process or of another one lives."""
-        if number in self.workers:
-            return True
-        return self.lock is not None and self.lock.byte_held(number)
+        if number in self.workers or self.lock is None:
+            return True  # a read-only handle has no lock file to ask, so nobody is known to be gone
+        return self.lock.byte_held(number)
 
     def close(self) -> None:
         """Close all connections, readers first so that the log can be cut."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import resources
 
-from ...errors import Misconfigured
+from ...errors import Corrupt, Misconfigured
 from ..points import reach
 
 APPLICATION_ID = 0x486F6C64  # "Hold"
@@ -50,9 +50,11 @@ def is_ours(connection: sqlite3.Connection) -> bool:
     return False
 
 
-def refuse_newer(connection: sqlite3.Connection, *, writing: bool) -> None:
-    """Raise Misconfigured when the file asks for a newer holdfast (M4)."""
+def read_meta(connection: sqlite3.Connection, *, writing: bool) -> bytes:
+    """The file's salt; Misconfigured when the file asks for a newer holdfast (M4)."""
     meta = dict(connection.execute("SELECT name, value FROM meta"))
+    if not meta.keys() >= {"salt", "min_reader", "min_writer", "needs"}:
+        raise _damaged()
     wanted = max(meta["min_reader"], meta["min_writer"] if writing else 0)
     if wanted > FORMAT:
         verb = "written" if meta["min_reader"] <= FORMAT else "read"
@@ -61,6 +63,15 @@ def refuse_newer(connection: sqlite3.Connection, *, writing: bool) -> None:
             hint=f"pip install 'holdfast>={meta['needs']}'",
             needs=meta["needs"],
         )
+    salt: bytes = meta["salt"]
+    return salt
+
+
+def _damaged() -> Corrupt:
+    return Corrupt(
+        "The database has lost what it says of itself.",
+        hint="Stop writing to it, keep the file, and restore a copy.",
+    )
 
 
 def migrate(connection: sqlite3.Connection, version: str) -> None:
@@ -72,8 +83,10 @@ def migrate(connection: sqlite3.Connection, version: str) -> None:
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
         _apply(connection, migrations(), version, fresh=True)
         return
-    refuse_newer(connection, writing=True)
+    read_meta(connection, writing=True)
     done = {number for (number,) in connection.execute("SELECT number FROM migrations")}
+    if 1 not in done:
+        raise _damaged()
     missing = [migration for migration in migrations() if migration[0] not in done]
     if missing:
         _apply(connection, missing, version, fresh=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from ...errors import Misconfigured, Unsupported
+from ...errors import Busy, Misconfigured, Unavailable, Unsupported
 from ...values.owner import Owner, Sight
 from ...values.record import CHECKPOINT, EPISODE, SYSTEM, Record
 from ..contract import Applied, Batch, Cursor, Durability, Head
@@ -27,27 +27,25 @@ _EPISODE = """r.seq, r.id, r.version, r.kind, r.about, r.occurred_us, r.recorded
 r.expires_us, r.codec, r.checksum, r.body"""
 _NOTHING = ((), None, None, None)
 _THIS_OWNER = "o.tenant = ? AND o.user = ? AND o.agent = ?"
-_THREADS = """
+_HEADS = """
 WITH RECURSIVE threads (owner, thread) AS (
-    SELECT o.owner, (SELECT min(thread) FROM records WHERE owner = o.owner AND thread >= ?1)
-    FROM owners AS o WHERE (?2 IS NULL OR o.tenant = ?2) AND (?3 IS NULL OR o.user = ?3)
+    SELECT o.owner, (SELECT min(thread) FROM records WHERE owner = o.owner AND thread >= :thread)
+    FROM owners AS o WHERE {whose}
     UNION ALL
     SELECT t.owner, (SELECT min(thread) FROM records WHERE owner = t.owner AND thread > t.thread)
-    FROM threads AS t WHERE t.thread IS NOT NULL AND ?4 IS NULL
+    FROM threads AS t WHERE t.thread IS NOT NULL AND :all
 )
-"""
-_NEWEST_MESSAGE = """
-FROM threads AS n CROSS JOIN records AS r JOIN owners AS o ON o.owner = r.owner
-WHERE n.thread IS NOT NULL AND (?4 IS NULL OR n.thread = ?4) AND r.seq = (
+{plain} FROM threads AS n CROSS JOIN records AS r JOIN owners AS o ON o.owner = r.owner
+WHERE n.thread IS NOT NULL AND (:all OR n.thread = :thread) AND r.seq = (
     SELECT seq FROM records
     WHERE owner = n.owner AND thread = n.thread AND form = 'episode' AND kind = 'message'
     ORDER BY seq DESC LIMIT 1
 )
 """
 _OPEN_STEPS = """
-FROM records AS r INDEXED BY steps_open JOIN owners AS o ON o.owner = r.owner
-WHERE r.form = 'step' AND r.kind <> 'done' AND r.retired_us IS NULL
-AND (?2 IS NULL OR o.tenant = ?2) AND (?3 IS NULL OR o.user = ?3) AND (?4 IS NULL OR r.thread = ?4)
+{plain} FROM owners AS o CROSS JOIN records AS r INDEXED BY steps_open ON r.owner = o.owner
+WHERE {whose} AND r.form = 'step' AND r.kind <> 'done' AND r.retired_us IS NULL
+AND (:all OR r.thread = :thread)
 """
 
 
@@ -182,10 +180,13 @@ class SqliteStore:
         """See Store.heads: threads are found by skipping through their index, not by reading it
         all.
         """
-        values = (thread or "", tenant, user, thread)
+        given = {"tenant": tenant, "user": user}
+        whose = [f"o.{name} = :{name}" for name, value in given.items() if value is not None]
+        parts = {"whose": " AND ".join(whose) or "TRUE", "plain": _PLAIN}
+        values = {**given, "thread": thread or "", "all": thread is None}
         with self._live().reading() as connection:
-            newest = connection.execute(_THREADS + _PLAIN + _NEWEST_MESSAGE, values).fetchall()
-            steps = connection.execute(_PLAIN + _OPEN_STEPS, values).fetchall()
+            newest = connection.execute(_HEADS.format(**parts), values).fetchall()
+            steps = connection.execute(_OPEN_STEPS.format(**parts), values).fetchall()
         messages = {(found.owner, found.thread): found for found in map(_record, newest)}
         opened: dict[tuple[Owner, str], list[Record]] = {place: [] for place in messages}
         for step in sorted(map(_record, steps), key=lambda record: record.seq):
@@ -202,7 +203,10 @@ class SqliteStore:
     def scrub(self) -> bool:
         """See Store.scrub."""
         writer = self._live().writer
-        return writer is None or writer.truncate_log()
+        try:
+            return writer is None or writer.truncate_log()
+        except (Busy, Unavailable):
+            return False
 
     def close(self) -> None:
         """See Store.close."""

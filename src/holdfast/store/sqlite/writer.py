@@ -2,7 +2,8 @@
 
 W1  At most one caller leads. It commits a group: its own batch and all that arrived meanwhile.
 W2  Whoever leads, hands over: to the first that waits, however it leaves (return, error, Ctrl-C).
-W3  A batch is answered only after the commit that holds it; an unanswered one is in no later group.
+W3  A batch is answered only after the commit that holds it, and committed at most once: it goes to
+    a later group only when its own was rolled back, and not when its caller has left.
 W4  A group that SQLite refuses is rolled back whole, and each of its batches tried alone.
 
 A lone caller finds nobody leading and pays neither a thread nor an event. Lingering for company is
@@ -26,6 +27,7 @@ from .session import Session
 _GROUP = 64
 _QUEUE = 10_000
 _CHECKPOINT_PAGES = 1_000
+_TRUNCATE_WAIT_MS = 200
 _PAGES_A_BATCH, _BYTES_A_PAGE = 6, 3_000
 _STRENGTH = {"relaxed": 0, "normal": 1, "full": 2}
 _PRAGMA = {"relaxed": "NORMAL", "normal": "NORMAL", "full": "FULL"}
@@ -34,7 +36,7 @@ _PRAGMA = {"relaxed": "NORMAL", "normal": "NORMAL", "full": "FULL"}
 class Ticket:
     """One caller's batch on its way; `gate` opens when it is answered or has to lead."""
 
-    __slots__ = ("answer", "batch", "durability", "gate", "job")
+    __slots__ = ("answer", "batch", "durability", "gate", "job", "left")
 
     def __init__(
         self, batch: Batch | None, durability: Durability, job: Callable[[], bool] | None
@@ -43,6 +45,7 @@ class Ticket:
         self.durability = durability
         self.job = job
         self.gate: threading.Lock | None = None
+        self.left = False
         self.answer: Applied | bool | BaseException | None = None
 
 
@@ -141,6 +144,7 @@ class Writer:
         """
         if self._leader is not ticket:
             with self._mutex, suppress(ValueError):
+                ticket.left = True
                 self._queue.remove(ticket)
             return
         if self._connection.in_transaction:
@@ -151,7 +155,7 @@ class Writer:
         undecided = [other for other in group[1:] if other.answer is None]
         with self._mutex:
             for other in reversed(undecided):
-                if other not in self._queue:
+                if other not in self._queue and not other.left:
                     self._queue.appendleft(other)
             self._leader = self._queue.popleft() if self._queue else None
             if self._leader is not None and self._leader.gate is not None:
@@ -172,7 +176,10 @@ class Writer:
                 return
             reach("commit.locked")
             if group[0].job is not None:
-                group[0].answer = group[0].job()
+                try:
+                    group[0].answer = group[0].job()
+                except sqlite3.Error as error:
+                    group[0].answer = translated(error)
                 return
             failed = self._try(group, grow=True)
             if failed is not None and len(group) > 1:
@@ -263,10 +270,21 @@ class Writer:
 
     def _truncate(self) -> bool:
         reach("checkpoint.before")
-        busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        done = truncate(self._connection)
         reach("checkpoint.after")
         self._logged_pages = 0
-        return not busy
+        return done
+
+
+def truncate(connection: sqlite3.Connection) -> bool:
+    """Fold the log and cut it to nothing; False when a reader holds it. Waits little: others do."""
+    (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {_TRUNCATE_WAIT_MS}").fetchone()
+    try:
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}").fetchone()
+    return not busy
 
 
 def _insist(step: Callable[[], None]) -> None:
