@@ -4,11 +4,12 @@ Every `add` is durable when it returns. A thread belongs to the scope's owner, s
 work for a user see it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from .engine import Engine
 from .errors import Conflict, InvalidInput, Misconfigured
@@ -39,20 +40,15 @@ from .values.times import optional_micros
 from .values.views import as_episode
 
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 _Ops = list[Callable[[Plan], None]]
 
 
-class Thread:
-    """A thread of a scope; the same id resumes it in any process."""
+class Telling(ABC, Generic[_R]):
+    """`add` and `note`: a thread writes them at once, a batch collects them."""
 
-    def __init__(
-        self, engine: Engine, owner: Owner, id: str, statement: Callable[..., Statement], agent: str
-    ) -> None:
-        self.id = id
-        self._engine = engine
-        self._owner = owner
-        self._statement = statement
-        self._agent = agent
+    @abstractmethod
+    def _tell(self, kind: str, body: dict[str, Any], at_us: int | None, key: str | None) -> _R: ...
 
     def add(
         self,
@@ -65,14 +61,13 @@ class Thread:
         tool_calls: Sequence[Mapping[str, Any]] | None = None,
         tool_call_id: str | None = None,
         idempotency_key: str | None = None,
-    ) -> Receipt:
+    ) -> _R:
         """Append a message: a role and a text, or a whole message in OpenAI or Anthropic shape."""
-        batch = ThreadBatch(self, idempotency_key)
-        batch.add(
-            role, text, name=name, at=at, metadata=metadata, tool_calls=tool_calls,
+        body = message_body(
+            role, text, name=name, metadata=metadata, tool_calls=tool_calls,
             tool_call_id=tool_call_id,
         )  # fmt: skip
-        return _receipt(batch.write())
+        return self._tell(MESSAGE, body, optional_micros(at, "at"), idempotency_key)
 
     def note(
         self,
@@ -85,13 +80,30 @@ class Thread:
         at: datetime | None = None,
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
-    ) -> Receipt:
+    ) -> _R:
         """Append a typed episode: decision, error, resolution, outcome, insight, or any word."""
-        batch = ThreadBatch(self, idempotency_key)
-        batch.note(
-            kind, text, emotion=emotion, outcome=outcome, payload=payload, at=at, metadata=metadata
-        )
-        return _receipt(batch.write())
+        body = note_body(text, emotion, outcome, payload, metadata)
+        return self._tell(note_kind(kind), body, optional_micros(at, "at"), idempotency_key)
+
+
+class Thread(Telling[Receipt]):
+    """A thread of a scope; the same id resumes it in any process."""
+
+    def __init__(
+        self, engine: Engine, owner: Owner, id: str, statement: Callable[..., Statement], agent: str
+    ) -> None:
+        self.id = id
+        self._engine = engine
+        self._owner = owner
+        self._statement = statement
+        self._agent = agent
+
+    def _tell(self, kind: str, body: dict[str, Any], at_us: int | None, key: str | None) -> Receipt:
+        batch = ThreadBatch(self, key)
+        batch._tell(kind, body, at_us, None)
+        (receipt,) = batch.write()
+        assert isinstance(receipt, Receipt)
+        return receipt
 
     def batch(self, *, idempotency_key: str | None = None) -> "ThreadBatch":
         """Collect writes in a `with` block; they commit together at its end or not at all."""
@@ -181,7 +193,7 @@ class Thread:
         return self._engine.forget(Erase(self._owner, thread=self.id))
 
 
-class ThreadBatch:
+class ThreadBatch(Telling[None]):
     """Writes that commit together. It has no reads: they show what is committed."""
 
     def __init__(self, thread: Thread, idempotency_key: str | None) -> None:
@@ -192,27 +204,10 @@ class ThreadBatch:
         self._said: list[Any] = []
         self._closed = False
 
-    def add(
-        self, role: str | Mapping[str, Any], text: str | None = None, *, at: datetime | None = None,
-        name: str | None = None, metadata: Mapping[str, Any] | None = None,
-        tool_calls: Sequence[Mapping[str, Any]] | None = None, tool_call_id: str | None = None,
-    ) -> None:  # fmt: skip
-        """As Thread.add."""
-        body = message_body(
-            role, text, name=name, metadata=metadata, tool_calls=tool_calls,
-            tool_call_id=tool_call_id,
-        )  # fmt: skip
-        self._episode(MESSAGE, body, at)
-
-    def note(
-        self, kind: str, text: str, *, emotion: str | None = None, outcome: str | None = None,
-        payload: Any = None, at: datetime | None = None, metadata: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
-        """As Thread.note."""
-        self._episode(note_kind(kind), note_body(text, emotion, outcome, payload, metadata), at)
-
-    def _episode(self, kind: str, body: dict[str, Any], at: datetime | None) -> None:
-        thread, at_us = self._thread, optional_micros(at, "at")
+    def _tell(self, kind: str, body: dict[str, Any], at_us: int | None, key: str | None) -> None:
+        thread = self._thread
+        if key is not None:
+            raise InvalidInput("Inside a batch only the batch takes a key.", hint="Give it there.")
 
         def op(plan: Plan) -> None:
             record = episode(
@@ -289,12 +284,6 @@ class ThreadBatch:
         self._closed = True
         if kind is None and self._ops:
             self.write()
-
-
-def _receipt(answers: Answers) -> Receipt:
-    (receipt,) = answers
-    assert isinstance(receipt, Receipt)
-    return receipt
 
 
 def _explained(conflict: Conflict, thread: Thread) -> Conflict:
