@@ -227,10 +227,8 @@ class ThreadBatch(Telling[None]):
             )
         learned_from = thread.id if source is None else source
         one = replace(thread._statement(text, source=learned_from, **rest), thread=thread.id)
-        self._take(
-            lambda plan: plan_statements(plan, thread._engine.store, [one]),
-            ["remember", asdict(one)],
-        )
+        said = ["remember", asdict(one)] if self._key is not None else None
+        self._take(lambda plan: plan_statements(plan, thread._engine.store, [one]), said)
 
     def checkpoint(self, state: Any, *, expected: int | None = None) -> None:
         """As Thread.checkpoint."""

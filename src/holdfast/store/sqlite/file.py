@@ -212,17 +212,25 @@ def _probe(path: Path) -> None:
     if path.stat().st_size == 0:
         return
     try:
-        connection = _connect(path, _reading_mode(path, read_only=True))
-        try:
-            is_ours(connection)
-        finally:
-            connection.close()
+        _look_inside(path, _reading_mode(path, read_only=True))
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
+        if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_ROLLBACK:
+            # A power cut while the file was made: whoever reads first has to roll that back.
+            with translating():
+                return _look_inside(path, "mode=rw")
+        if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
             raise Misconfigured(
                 "The file is not a database.", hint="Give holdfast a file of its own."
             ) from None
         raise translated(error) from error
+
+
+def _look_inside(path: Path, mode: str) -> None:
+    connection = _connect(path, mode)
+    try:
+        is_ours(connection)
+    finally:
+        connection.close()
 
 
 def _reading_mode(path: Location, *, read_only: bool) -> str:

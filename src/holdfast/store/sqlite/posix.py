@@ -21,7 +21,7 @@ from ...errors import Busy, Misconfigured, Unavailable
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre"}
 _PAUSE_S = 0.0001
-_LONG_PAUSE_S = 0.002
+_LONG_PAUSE_S = 0.0005
 
 
 class LockFile:
