@@ -131,6 +131,7 @@ def _fill_meta(connection: sqlite3.Connection, version: str) -> None:
         "INSERT INTO meta VALUES (?, ?)",
         [
             ("salt", os.urandom(32)),
+            ("folds", 0),
             ("min_reader", 1),
             ("min_writer", 1),
             ("needs", version),

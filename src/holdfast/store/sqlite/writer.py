@@ -27,6 +27,7 @@ from .session import Session
 _GROUP = 64
 _QUEUE = 10_000
 _CHECKPOINT_PAGES = 1_000
+_PATIENCE = range(10)
 _TRUNCATE_WAIT_MS = 200
 _PAGES_A_BATCH, _BYTES_A_PAGE = 6, 3_000
 _STRENGTH = {"relaxed": 0, "normal": 1, "full": 2}
@@ -97,6 +98,7 @@ class Writer:
 
     def _submit(self, ticket: Ticket) -> Applied | bool:
         group = [ticket]
+        interrupted: BaseException | None = None
         try:
             if self._enter(ticket) or self._wait(ticket):
                 self._commit(group)
@@ -104,7 +106,16 @@ class Writer:
                 if self._logged_pages > _CHECKPOINT_PAGES:
                     self._checkpoint()
         finally:
-            _insist(lambda: self._settle(ticket, group))
+            # An interrupt may fall into this, too, and must not stop it. No call stands before the
+            # `try`: Python delivers signals at calls and loops, so none can come in between.
+            for _ in _PATIENCE:
+                try:
+                    self._settle(ticket, group)
+                    break
+                except BaseException as error:  # put off, not swallowed
+                    interrupted = error
+        if interrupted is not None:
+            raise interrupted
         answer = ticket.answer
         if isinstance(answer, BaseException):
             raise answer
@@ -236,12 +247,14 @@ class Writer:
         if grow:
             self._take_late(group)
         strongest = max(group, key=lambda ticket: _STRENGTH[ticket.durability]).durability
-        wanted = _PRAGMA[strongest]
+        self._sync_as(_PRAGMA[strongest])
+        self._connection.execute("BEGIN IMMEDIATE")
+        reach("commit.begun")
+
+    def _sync_as(self, wanted: str) -> None:
         if wanted != self._synchronous:
             self._connection.execute(f"PRAGMA synchronous = {wanted}")
             self._synchronous = wanted
-        self._connection.execute("BEGIN IMMEDIATE")
-        reach("commit.begun")
 
     def _take_late(self, group: list[Ticket]) -> None:
         """Batches that arrived meanwhile join, unless they ask for a stronger sync than was set."""
@@ -256,12 +269,18 @@ class Writer:
                 group.append(self._queue.popleft())
 
     def _checkpoint(self) -> None:
-        """Fold the log into the file; the commit is long answered, so a failure only delays it."""
+        """Fold the log into the file; the commit is long answered, so a failure only delays it.
+
+        A small commit then begins the log anew: as long as the folded pages stand in it, a log that
+        is cut would put older pages over newer ones.
+        """
         self._logged_pages = 0
         try:
             self._lock.acquire(self._wait_s)
             reach("checkpoint.before")
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            self._sync_as("NORMAL")
+            self._connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'folds'")
             reach("checkpoint.after")
         except (Busy, sqlite3.Error):
             return
@@ -285,19 +304,6 @@ def truncate(connection: sqlite3.Connection) -> bool:
     finally:
         connection.execute(f"PRAGMA busy_timeout = {patience}").fetchone()
     return not busy
-
-
-def _insist(step: Callable[[], None]) -> None:
-    """Run a step to its end though interrupts (Ctrl-C, a signal's exception) fall into it."""
-    interrupted = None
-    for _ in range(10):
-        try:
-            step()
-            break
-        except BaseException as error:  # put off, not swallowed: raised once the step is done
-            interrupted = error
-    if interrupted is not None:
-        raise interrupted
 
 
 def _pages(batch: Batch | None) -> int:
