@@ -4,6 +4,7 @@ Handles (Memory, Scope, Thread) hold no state of a call; two threads never meet 
 theirs.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -35,6 +36,7 @@ class Engine:
         self._closed = False
         self._tally: dict[str, Tally] = {}
         self._tally_lock = threading.Lock()
+        self._counted_in = os.getpid()
 
     def write(
         self,
@@ -67,8 +69,8 @@ class Engine:
             try:
                 applied = self.store.apply(plan.batch(once, durability))
             except Conflict as conflict:
-                if plan.overtaken(conflict):
-                    continue
+                if "actual" in conflict.facts:
+                    continue  # something seen has moved on: plan from what is there now
                 raise
             if applied.replayed is not None:
                 return answers_from_json(applied.replayed)
@@ -94,6 +96,9 @@ class Engine:
         if self.read_only:
             return
         with self._tally_lock:
+            if self._counted_in != os.getpid():
+                # After a fork the parent writes what was counted before it.
+                self._tally, self._counted_in = {}, os.getpid()
             for record in records:
                 before = self._tally.get(record.id)
                 hits = before.hits + 1 if before else 1
@@ -110,7 +115,7 @@ class Engine:
             raise Misconfigured("The memory is closed.", hint="Open it again.")
         with self._tally_lock:
             waiting, self._tally = list(self._tally.values()), {}
-        if waiting:
+        if waiting and self._counted_in == os.getpid():
             self.store.apply(Batch(self.now(), tallies=waiting))
         if self.pending_erasure:
             self.pending_erasure = not self.store.scrub()

@@ -160,12 +160,14 @@ class Scope:
         return record
 
     def forget(self, id: str) -> ErasureReceipt:
-        """Erase a record with all its versions, for good; an empty receipt when there is none."""
+        """Erase a record, its versions and what its key superseded; empty when there is none."""
         try:
             record = self._mine(id)
         except NotFound:
             return self._engine.forget(Erase(self._owner))
-        return self._engine.forget(Erase(record.owner, ids=(id,)))
+        # What a keyed fact superseded is in no listing any more: it goes with it.
+        slot = record.slot if record.key and record.retired_us is None else None
+        return self._engine.forget(Erase(record.owner, ids=(id,), slot=slot))
 
     def recent(self, *, kinds: Sequence[str] | None = None, limit: int = 20) -> list[Hit]:
         """What was stored last, newest first."""

@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from .engine import Engine
-from .errors import Conflict, InvalidInput, Misconfigured
+from .errors import InvalidInput, Misconfigured
 from .knowledge.facts import ARGUMENTS, Statement, plan_statements
 from .recall.render import tokens
 from .state import steps
-from .state.checkpoints import decode, encode, find_checkpoint, plan_checkpoint, slot_of
-from .state.episodes import episode, message_body, note_body, note_kind
+from .state.checkpoints import decode, encode, find_checkpoint, plan_checkpoint
+from .state.episodes import episode, episode_body, message_body, message_kind, note_body, note_kind
 from .state.resume import welcome_back
 from .state.workingset import (
     FORMATS,
@@ -67,7 +67,7 @@ class Telling(ABC, Generic[_R]):
             role, text, name=name, metadata=metadata, tool_calls=tool_calls,
             tool_call_id=tool_call_id,
         )  # fmt: skip
-        return self._tell(MESSAGE, body, optional_micros(at, "at"), idempotency_key)
+        return self._tell(message_kind(body), body, optional_micros(at, "at"), idempotency_key)
 
     def note(
         self,
@@ -101,7 +101,7 @@ class Thread(Telling[Receipt]):
     def _tell(self, kind: str, body: dict[str, Any], at_us: int | None, key: str | None) -> Receipt:
         batch = ThreadBatch(self, key)
         batch._tell(kind, body, at_us, None)
-        (receipt,) = batch.write()
+        (receipt,) = batch._write()
         assert isinstance(receipt, Receipt)
         return receipt
 
@@ -152,7 +152,7 @@ class Thread(Telling[Receipt]):
         """Save the whole state; with `expected` only if that number is still the newest."""
         batch = ThreadBatch(self, None)
         batch.checkpoint(state, expected=expected)
-        (saved,) = batch.write()
+        (saved,) = batch._write()
         assert isinstance(saved, Saved)
         return saved
 
@@ -209,14 +209,14 @@ class ThreadBatch(Telling[None]):
         if key is not None:
             raise InvalidInput("Inside a batch only the batch takes a key.", hint="Give it there.")
 
+        whole = episode_body(body, thread._agent)
+
         def op(plan: Plan) -> None:
-            record = episode(
-                thread._owner, thread.id, kind, body, thread._agent, at_us, plan.now_us
-            )
+            record = episode(thread._owner, thread.id, kind, whole, at_us, plan.now_us)
             plan.put(record, "append")
             plan.receipts.append(Receipt(record.id, "added"))
 
-        self._take(op, ["episode", kind, body, at_us])
+        self._take(op, ["episode", kind, whole, at_us])
 
     def remember(self, text: str, *, source: str | None = None, **rest: Any) -> None:
         """As Scope.remember; learned from this thread unless another source is named."""
@@ -250,7 +250,7 @@ class ThreadBatch(Telling[None]):
         if self._closed:
             raise Misconfigured("The batch is closed.", hint="Open a new one: thread.batch().")
 
-    def write(self) -> Answers:
+    def _write(self) -> Answers:
         """Commit what was collected, whole."""
         self._closed = True
         thread = self._thread
@@ -261,12 +261,9 @@ class ThreadBatch(Telling[None]):
                 op(plan)
             return plan
 
-        try:
-            self.receipts = thread._engine.write(
-                make, thread._owner, key=self._key, arguments=[thread.id, self._said]
-            )
-        except Conflict as conflict:
-            raise _explained(conflict, thread) from None
+        self.receipts = thread._engine.write(
+            make, thread._owner, key=self._key, arguments=[thread.id, self._said]
+        )
         return self.receipts
 
     def __enter__(self) -> Self:
@@ -281,22 +278,7 @@ class ThreadBatch(Telling[None]):
     ) -> None:
         self._closed = True
         if kind is None and self._ops:
-            self.write()
-
-
-def _explained(conflict: Conflict, thread: Thread) -> Conflict:
-    """A stale checkpoint in the user's words; other conflicts as they are."""
-    facts = conflict.facts
-    if facts.get("slot") != slot_of(thread._engine.store, thread.id):
-        return conflict
-    return Conflict(
-        f"Thread '{thread.id}' is at checkpoint {facts['actual']}, you wrote on"
-        f" {facts['expected']}.",
-        hint="Reload with thread.restore() and retry.",
-        thread=thread.id,
-        actual=facts["actual"],
-        expected=facts["expected"],
-    )
+            self._write()
 
 
 def _tokens(unit: list[Item]) -> int:

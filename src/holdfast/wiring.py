@@ -36,6 +36,8 @@ def open(
         raise Misconfigured(
             "No database was named.", hint="Pass a path such as 'agent.db', or set HOLDFAST_URL."
         )
+    if target == ":memory:":
+        raise Misconfigured("':memory:' would be a file here.", hint="Use memory://.")
     if "\0" in target:
         raise Misconfigured("The URL holds a NUL character.", hint="Pass a path or URL.")
     now = ticker(clock)

@@ -10,6 +10,7 @@ Nothing here writes. A plan is made from what the slots hold and names that as s
 of one fact end as one record whatever their order.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,7 +98,7 @@ def statement(
         kind=clean_id(kind, "kind"),
         subject=home_subject(owner) if about is None else clean_id(about, "about"),
         key="" if key is None else clean_id(key, "key"),
-        body=body,
+        body=json.loads(to_json(body)),  # a copy: what the caller changes later is not meant
         sources=() if source is None else (said_text(source, "source"),),
         importance=fraction(importance, "importance"),
         thread=thread,
@@ -208,29 +209,48 @@ def plan_edit(
         raise Conflict(
             f"Record {record.id} was superseded.", hint="Edit the one that took its place."
         )
-    body = body_of(record) | {
-        "text": said_text(changes.get("text", body_of(record)["text"]), "text")
-    }
-    if "text" in changes:
-        body.pop("value", None)
-    if "tags" in changes:
-        body["tags"] = list(clean_tags(changes["tags"]))
-    if "metadata" in changes:
-        body["metadata"] = plain_mapping(changes["metadata"], "metadata")
-    if "confidence" in changes:
-        body["confidence"] = fraction(changes["confidence"], "confidence")
+    if expected is not None and expected != record.version:
+        raise Conflict(
+            f"Record {record.id} is at version {record.version}, you wrote on {expected}.",
+            hint="Reload it with get() and retry.",
+            id=record.id,
+            actual=record.version,
+            expected=expected,
+        )
+    body = _edited(body_of(record), changes)
     slot = record.slot
     if not record.key:
         slot = keyed(
             store.salt, "fact", record.subject, record.kind, "text", same_text(body["text"])
         )
         if slot != record.slot:
-            plan.stated.append(Expected(record.owner, 0, slot=slot))
-    version = record.version if expected is None else expected
-    (plan.seen if expected is None else plan.stated).append(
-        Expected(record.owner, version, id=record.id)
-    )
+            _refuse_repeated(plan, store, record.owner, slot)
+    plan.seen.append(Expected(record.owner, record.version, id=record.id))
     plan.put(record._replace(body=to_json(body), slot=slot), "retire")
     if "importance" in changes:
         _plan_importance(plan, record, fraction(changes["importance"], "importance"))
-    plan.receipts.append(Receipt(record.id, "edited", f"version {version + 1}"))
+    plan.receipts.append(Receipt(record.id, "edited", f"version {record.version + 1}"))
+
+
+def _edited(body: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The body with the changes, each checked as `remember` does."""
+    if "text" in changes:
+        body.pop("value", None)
+        body["text"] = said_text(changes["text"], "text")
+    if "tags" in changes:
+        body["tags"] = list(clean_tags(changes["tags"]))
+    if "metadata" in changes:
+        body["metadata"] = plain_mapping(changes["metadata"], "metadata")
+    if "confidence" in changes:
+        body["confidence"] = fraction(changes["confidence"], "confidence")
+    return body
+
+
+def _refuse_repeated(plan: Plan, store: Store, owner: Owner, slot: bytes) -> None:
+    """A text that another current fact has already would make two of one."""
+    plan.look(store, owner, [slot])
+    there = plan.current.get((owner, slot))
+    if there is not None and not there.expired(plan.now_us):
+        raise Conflict(
+            f"Record {there.id} says this already.", hint="Forget one of the two.", id=there.id
+        )

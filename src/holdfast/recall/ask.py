@@ -37,13 +37,19 @@ def recall(store: Store, sight: Sight, asked: Question, hits: Hits) -> tuple[Fou
     seen = [_as_hit(match, hits) for match in found]
     recent = _recent(store, sight, asked.now_us) if asked.kinds is None and seen else []
 
-    def sections(count: int) -> list[tuple[str, list[str]]]:
+    def sections(count: int, context: int = 0) -> list[tuple[str, list[str]]]:
         return [
-            ("Recent context", [context_line(hit) for hit in recent] if count else []),
+            ("Recent context", [context_line(hit) for hit in recent[len(recent) - context :]]),
             ("Relevant knowledge", [knowledge_line(hit) for hit in seen[:count]]),
         ]
 
     shown, text = fitted(sections, len(seen), asked.budget_tokens, store.salt)
+    if shown == len(seen):
+        # All hits are in: what room is left goes to the newest of what was said lately.
+        _, more = fitted(
+            lambda context: sections(shown, context), len(recent), asked.budget_tokens, store.salt
+        )
+        text = more or text
     return Found(tuple(seen[:shown]), text), [match.record for match in found[:shown]]
 
 

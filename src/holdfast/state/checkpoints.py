@@ -7,8 +7,8 @@ into it. What JSON would change without a word is refused with the place inside 
 import json
 from typing import Any
 
-from ..errors import Corrupt, NotFound
-from ..store.contract import Expected, Store
+from ..errors import Conflict, Corrupt, NotFound
+from ..store.contract import Store
 from ..store.plan import Plan
 from ..values.hashing import keyed
 from ..values.owner import Owner, Sight, home_subject
@@ -44,11 +44,17 @@ def plan_checkpoint(
 ) -> None:
     """Add to the plan the thread's next checkpoint."""
     slot = slot_of(store, thread)
-    if expected is not None and (owner, slot) not in plan.current:
-        plan.stated.append(Expected(owner, expected, slot=slot))
-        if (held := store.holders(owner, [slot]).get(slot)) is not None:
-            plan.current[owner, slot] = held
     plan.look(store, owner, [slot])
+    held = plan.current.get((owner, slot))
+    number = held.version if held else 0
+    if expected is not None and expected != number:
+        raise Conflict(
+            f"Thread '{thread}' is at checkpoint {number}, you wrote on {expected}.",
+            hint="Reload with thread.restore() and retry.",
+            thread=thread,
+            actual=number,
+            expected=expected,
+        )
     record = Record(
         id=new_id(plan.now_us), owner=owner, form=CHECKPOINT, kind=CHECKPOINT, body=state,
         occurred_us=plan.now_us, subject=home_subject(owner), thread=thread, slot=slot,

@@ -82,17 +82,26 @@ def note_kind(kind: str) -> str:
     return kind
 
 
-def episode(
-    owner: Owner, thread: str, kind: str, body: dict[str, Any], author: str, at_us: int | None,
-    now_us: int,
-) -> Record:  # fmt: skip
-    """The record of an episode; `at_us` is when it happened if that was not now."""
-    role = body.get("role")
-    if role is not None:
-        kind = SYSTEM if role in ("system", "developer") else MESSAGE
+def message_kind(body: Mapping[str, Any]) -> str:
+    """System messages have a kind of their own, so that a thread's is found among thousands."""
+    return SYSTEM if body["role"] in ("system", "developer") else MESSAGE
+
+
+def episode_body(body: dict[str, Any], author: str) -> str:
+    """The body as it is kept, with who wrote it and by which door it came.
+
+    Made at once: what the caller changes afterwards in the objects given is not meant.
+    """
     provenance = {"author": author} if author else {}
+    channel = _CHANNELS.get(body.get("role", ""), "agent")
+    return to_json({**body, **provenance, "channel": channel})
+
+
+def episode(
+    owner: Owner, thread: str, kind: str, body: str, at_us: int | None, now_us: int
+) -> Record:
+    """The record of an episode; `at_us` is when it happened if that was not now."""
     return Record(
-        id=new_id(now_us), owner=owner, form=EPISODE, kind=kind,
-        body=to_json({**body, **provenance, "channel": _CHANNELS.get(role or "", "agent")}),
+        id=new_id(now_us), owner=owner, form=EPISODE, kind=kind, body=body,
         occurred_us=now_us if at_us is None else at_us, subject=home_subject(owner), thread=thread,
     )  # fmt: skip

@@ -243,7 +243,8 @@ def _openai_calls(message: Message) -> list[Call]:
     for call in message.get("tool_calls") or ():
         function = call.get("function") or call.get("custom") or {}
         arguments = function.get("arguments", function.get("input", ""))
-        calls.append(Call(str(call.get("id", "")), str(function.get("name", "")), str(arguments)))
+        text = arguments if isinstance(arguments, str) else to_json(arguments)
+        calls.append(Call(str(call.get("id", "")), str(function.get("name", "")), text))
     return calls
 
 

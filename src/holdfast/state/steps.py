@@ -16,6 +16,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..errors import Busy, Conflict, HoldfastError, InDoubt, InvalidInput, NotFound
@@ -166,6 +167,9 @@ def settle(place: Place, *, result: Any, retry: bool) -> None:
 
 def fingerprint(store: Store, function: Callable[..., Any], args: Sequence[Any], named: Any) -> str:
     """Names function and arguments, so that another call under the same step name is noticed."""
+    while isinstance(function, partial):
+        args, named = [*function.args, *args], {**function.keywords, **named}
+        function = function.func
     try:
         given = canonical_json([plain(list(args), "arguments"), plain(dict(named), "arguments")])
     except InvalidInput as error:

@@ -53,7 +53,11 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """An idempotency key: unique within the owner, used up by the batch that commits with it."""
+    """An idempotency key: unique within the owner, used up by the batch that commits with it.
+
+    `receipt` is a JSON list of lists, each beginning with the id of a record: when that is erased,
+    the receipt goes too.
+    """
 
     owner: Owner
     key: str

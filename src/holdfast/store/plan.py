@@ -1,14 +1,13 @@
 """What a room wants written, collected before it becomes one batch.
 
-A plan is made from what was read; when another writer was faster, it is made anew. Only what the
-caller himself expected (`stated`) is told to him as a Conflict.
+A plan is made from what was read, and names it as seen; when another writer was faster, it is made
+anew from what is there now. What the caller expected is compared while it is made.
 """
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..errors import Conflict
 from ..values.owner import Owner
 from ..values.receipts import Receipt, Saved
 from ..values.record import Record
@@ -25,23 +24,21 @@ class Plan:
     now_us: int
     puts: list[Put] = field(default_factory=list)
     seen: list[Expected] = field(default_factory=list)
-    stated: list[Expected] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
     receipts: Answers = field(default_factory=list)
+    looked: set[tuple[Owner, bytes]] = field(default_factory=set)
     current: dict[tuple[Owner, bytes], Record] = field(default_factory=dict)
     """What the slots hold once the puts so far are made."""
 
     def look(self, store: Store, owner: Owner, slots: Iterable[bytes]) -> None:
         """Read what slots hold that this plan has not seen yet, and expect it to stay so."""
-        unseen = [slot for slot in dict.fromkeys(slots) if not self._seen(owner, slot)]
+        unseen = [slot for slot in dict.fromkeys(slots) if (owner, slot) not in self.looked]
         held = store.holders(owner, unseen) if unseen else {}
         for slot in unseen:
+            self.looked.add((owner, slot))
             self.seen.append(Expected(owner, held[slot].version if slot in held else 0, slot=slot))
             if slot in held:
                 self.current[owner, slot] = held[slot]
-
-    def _seen(self, owner: Owner, slot: bytes) -> bool:
-        return any((e.owner, e.slot) == (owner, slot) for e in (*self.seen, *self.stated))
 
     def put(self, record: Record, over: Over) -> int:
         """Add a put; the version that its record will have."""
@@ -59,21 +56,14 @@ class Plan:
 
     def batch(self, once: Once | None, durability: Durability | None) -> Batch:
         """The plan as one batch."""
-        expected = (*self.stated, *self.seen)
         return Batch(
             self.now_us,
             tuple(self.puts),
-            expected,
+            tuple(self.seen),
             tallies=tuple(self.tallies),
             once=once,
             durability=durability,
         )
-
-    def overtaken(self, conflict: Conflict) -> bool:
-        """Whether only something unstated had moved, so that a new plan will do."""
-        slot, id = conflict.facts.get("slot"), conflict.facts.get("id")
-        stated = [e for e in self.stated if (e.slot, e.id) == (slot, id)]
-        return not stated and any((e.slot, e.id) == (slot, id) for e in self.seen)
 
 
 def answers_to_json(receipts: Sequence[Receipt | Saved]) -> str:

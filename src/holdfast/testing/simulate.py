@@ -17,9 +17,11 @@ from ..engine import Engine
 from ..errors import Conflict, HoldfastError, InDoubt
 from ..memory import Memory
 from ..scope import Scope
-from ..store.contract import Store
+from ..store.contract import Batch, Expected, Put, Store
 from ..store.points import POINTS
-from ..values.times import ticker
+from ..values.owner import Owner
+from ..values.record import FACT, Record, new_id
+from ..values.times import micros, ticker
 from .clock import FakeClock
 from .faults import Crash, at
 
@@ -57,16 +59,16 @@ class Run:
         self.random = random.Random(seed)
         self.clock = FakeClock()
         self._stores = stores
-        self._open: list[Store] = []
+        self.stores: list[Store] = []
         self._handles: list[Memory] = []
         self.effect_ran = False
         self.world: World = {_name(*person): _nobody() for person in PEOPLE}
         self._reopen()
 
     def _reopen(self) -> None:
-        self._open = [self._stores.open(), self._stores.open()]
+        self.stores = [self._stores.open(), self._stores.open()]
         now = ticker(self.clock)
-        self._handles = [Memory(Engine(store, now, read_only=False)) for store in self._open]
+        self._handles = [Memory(Engine(store, now, read_only=False)) for store in self.stores]
 
     def go(self, steps: int) -> None:
         """Do that many operations, checking after each."""
@@ -89,7 +91,7 @@ class Run:
             with self._crashing() if crash else _nothing():
                 operation(self, self.scope(memory, name), after[name], name)
         except Crash:
-            self._stores.crashed(self._open)
+            self._stores.crashed(self.stores)
             self._reopen()
             self.world = self._survived(label, after)
             return
@@ -246,6 +248,16 @@ def _checkpoint(run: Run, scope: Scope, world: World, _: str) -> None:
     _refused(run, lambda: scope.thread(id).checkpoint("stale", expected=saved.number - 1))
 
 
+def _stale(run: Run, scope: Scope, world: World, name: str) -> None:
+    """A batch that expects what never was is refused by the store itself."""
+    tenant, _, user = name.partition("/")
+    owner = Owner(tenant, user)
+    now_us = micros(run.clock(), "clock")
+    record = Record(new_id(now_us), owner, FACT, "fact", '{"text":"stale"}', now_us, user)
+    batch = Batch(now_us, (Put(record),), (Expected(owner, 7, slot=b"free"),))
+    _refused(run, lambda: run.random.choice(run.stores).apply(batch))
+
+
 def _once(run: Run, scope: Scope, world: World, name: str) -> None:
     """The effect must never run twice; in doubt after a crash, it is settled."""
     id = run.random.choice(_THREADS)
@@ -287,7 +299,7 @@ def _forget_user(run: Run, scope: Scope, world: World, name: str) -> None:
 
 OPERATIONS: tuple[Operation, ...] = (
     _remember, _remember, _remember_many, _remember_twice, _edit, _prefer, _unprefer, _add, _add,
-    _batch, _batch, _checkpoint, _once, _forget, _forget_thread, _forget_user,
+    _batch, _batch, _checkpoint, _stale, _once, _forget, _forget_thread, _forget_user,
 )  # fmt: skip
 
 

@@ -351,7 +351,7 @@ class StoreContract:
     def test_a_late_retry_of_what_was_erased_writes_nothing(self, store: Store) -> None:
         """S3, S7: the receipt is gone, its key still refuses."""
         put, once = fact(ALICE, "gone"), Once(ALICE, "k", b"same")
-        write(store, put, once=replace(once, receipt=f"[{put.record.id}]"))
+        write(store, put, once=replace(once, receipt=f'[["{put.record.id}","added"]]'))
         store.apply(Batch(NOW, erase=Erase(ALICE, ids=(put.record.id,))))
 
         with pytest.raises(Conflict):

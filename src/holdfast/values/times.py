@@ -31,7 +31,10 @@ def micros(when: datetime, name: str) -> int:
             f"{name} has no time zone.",
             hint="Pass an aware datetime, such as datetime.now(UTC) or value.replace(tzinfo=UTC).",
         )
-    return (when - _EPOCH) // _MICROSECOND
+    try:
+        return (when.astimezone(UTC) - _EPOCH) // _MICROSECOND
+    except OverflowError:
+        raise InvalidInput(f"{name} is out of range in UTC.", hint="Pass a nearer time.") from None
 
 
 def optional_micros(when: datetime | None, name: str) -> int | None:

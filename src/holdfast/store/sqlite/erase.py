@@ -97,18 +97,20 @@ def _own_places(sql: Sql, what: Erase) -> list[int]:
 def _derived(sql: Sql, what: Erase, named: Victims) -> Victims:
     """Records whose last source goes, and what was derived from those in turn (E2).
 
-    An id is unique, so its edges are looked for in the whole tenant; a thread's only with its user.
+    An id is unique, so its edges are looked for in the whole tenant. A thread's name is not: only
+    with its user (private records too), or where it has none with its agent.
     """
-    roots: list[tuple[str, str | None]] = [(id, None) for id in named]
+    near = "o.user = ? AND (o.user <> '' OR o.agent = ?)"
+    roots: list[tuple[str, bool]] = [(id, False) for id in named]
     if what.thread is not None:
-        roots.append((what.thread, what.owner.user))
+        roots.append((what.thread, True))
     gone: Victims = {}
     while roots:
-        source, user = roots.pop()
+        source, is_thread = roots.pop()
         edges = sql(
             "SELECT s.id, s.owner FROM sources AS s JOIN owners AS o ON o.owner = s.owner"
-            " WHERE s.source = ? AND o.tenant = ? AND o.user = coalesce(?, o.user)",
-            (source, what.owner.tenant, user),
+            f" WHERE s.source = ? AND o.tenant = ? {f'AND {near}' if is_thread else ''}",
+            (source, what.owner.tenant, *(what.owner[1:] if is_thread else ())),
         ).fetchall()
         for id, owner in edges:
             sql(
@@ -117,7 +119,7 @@ def _derived(sql: Sql, what: Erase, named: Victims) -> Victims:
             left = sql("SELECT 1 FROM sources WHERE owner = ? AND id = ?", (owner, id)).fetchone()
             if left is None and id not in named and id not in gone:
                 gone[id] = owner
-                roots.append((id, None))
+                roots.append((id, False))
     return gone
 
 
@@ -142,7 +144,7 @@ def _forget_receipts(sql: Sql, tenant: str, victims: Victims, own: Iterable[int]
         (tenant,),
     ).fetchall()
     for key, receipt in receipts:
-        if any(id in receipt for id in victims):
+        if any(f'["{id}"' in receipt for id in victims):
             _blank(sql, "key = ?", key)
     for number in own:
         _blank(sql, "owner = ?", number)

@@ -2,8 +2,7 @@
 
 F1  A file has one writer, one lock file and one pool of readers in a process, found by device and
     inode; who opened it read-only shares readers of their own.
-F2  A forked child uses none of its parent's connections: it opens the file anew and never closes
-    those.
+F2  No connection is open while the process forks; parent and child open their own afterwards.
 F3  No cursor outlives a call, so a reader never holds the log longer than its read.
 """
 
@@ -12,7 +11,7 @@ import random
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,8 +37,6 @@ Location = Path | str
 
 _open: dict[tuple[object, ...], "DatabaseFile"] = {}
 _guard = threading.Lock()
-_inherited: list[object] = []
-"""Connections of a parent process: kept from being closed, which would disturb the parent (F2)."""
 
 
 class DatabaseFile:
@@ -53,44 +50,57 @@ class DatabaseFile:
         self.lock: Lock | None = None
         self.writer: Writer | None = None
         self._read_only = read_only
-        self._all: list[sqlite3.Connection] = []
+        self._closed = False
+        self._memory: sqlite3.Connection | None = None
         self._idle: list[sqlite3.Connection] = []
         self._places = threading.BoundedSemaphore(_READERS)
         try:
-            opened = None if read_only else self._open_for_writing(version)
+            lock = None if read_only else self._prepare_writing(version)
             with self.reading() as reader:
                 self.salt = read_meta(reader, writing=not read_only)
-            if opened is not None:
-                self.writer = Writer(*opened, self.salt, WAIT_S)
+            if lock is not None:
+                self.writer = Writer(self._connect_writer, lock, self.salt, WAIT_S)
         except BaseException:
             self.close()
             raise
 
-    def _open_for_writing(self, version: str) -> tuple[sqlite3.Connection, Lock]:
+    def _prepare_writing(self, version: str) -> Lock:
         in_memory = isinstance(self.path, str)
         lock = self.lock = InProcessLock() if in_memory else LockFile(f"{self.path}-lock")
         with translating():
-            connection = _connect(self.path, "mode=rw")
-            self._all.append(connection)
-            for setting in _WRITING:
-                connection.execute(f"PRAGMA {setting}").fetchone()
+            connection = self._connect_writer()
             lock.acquire(WAIT_S)
             try:
                 migrate(connection, version)
                 # A process killed after an erasure left what was erased in the log.
-                truncate(connection)
+                with suppress(sqlite3.Error):
+                    truncate(connection)
             finally:
+                if not in_memory:
+                    connection.close()
                 lock.release()
-        return connection, lock
+        return lock
+
+    def _connect_writer(self) -> sqlite3.Connection:
+        if self._memory is not None:
+            return self._memory
+        connection = _connect(self.path, "mode=rw")
+        for setting in _WRITING:
+            connection.execute(f"PRAGMA {setting}").fetchone()
+        if isinstance(self.path, str):
+            self._memory = connection
+        return connection
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for one read; errors of the driver come out as ours."""
-        if isinstance(self.lock, InProcessLock):
+        if self._memory is not None and isinstance(self.lock, InProcessLock):
             with self.lock.mutex, translating():
-                yield self._all[0]
+                yield self._memory
             return
         with self._places:
+            if self._closed:
+                raise Misconfigured("The memory is closed.", hint="Open it again.")
             try:
                 connection = self._idle.pop() if self._idle else self._reader()
                 try:
@@ -103,7 +113,6 @@ class DatabaseFile:
     def _reader(self) -> sqlite3.Connection:
         connection = _connect(self.path, _reading_mode(self.path, read_only=self._read_only))
         connection.execute("PRAGMA query_only = ON")
-        self._all.append(connection)
         return connection
 
     def new_worker(self) -> int:
@@ -128,20 +137,45 @@ class DatabaseFile:
 
     def close(self) -> None:
         """Close all connections, readers first so that the log can be cut."""
-        for _ in range(_READERS):
-            self._places.acquire()  # a read under way ends first
-        self._idle.clear()
-        for connection in self._all[1:] if self.writer is not None else self._all:
-            connection.close()
+        self._take_readers()
+        self._closed = True
+        self._give_readers_back()
         if self.writer is not None:
             self.writer.close()
         if self.lock is not None:
             self.lock.close()
 
+    def _take_readers(self) -> None:
+        """Let the reads under way end, and close all readers."""
+        for _ in range(_READERS):
+            self._places.acquire()
+        while self._idle:
+            self._idle.pop().close()
+
+    def _give_readers_back(self) -> None:
+        for _ in range(_READERS):
+            self._places.release()
+
+    def pause(self) -> None:
+        """Before a fork: no connection may be open, since SQLite keeps what it knows of the locks
+        of a file in the process's memory, and the child would believe in locks that it has not
+        (F2).
+        """
+        if self._memory is None:
+            if self.writer is not None:
+                self.writer.pause()
+            self._take_readers()
+
+    def resume(self) -> None:
+        """After a fork, in the parent: connections are opened again when they are needed."""
+        if self._memory is None:
+            self._give_readers_back()
+            if self.writer is not None:
+                self.writer.resume()
+
     def disown(self) -> None:
-        """In a forked child: leave the parent's connections alone and drop its lock (F2)."""
+        """In a forked child: this is the parent's; a descriptor here would hold its lock (F2)."""
         self.inherited = True
-        _inherited.append((self._all, self.writer))
         if self.lock is not None:
             self.lock.close()
 
@@ -187,24 +221,24 @@ def release(file: DatabaseFile) -> None:
 
 def _prepare(path: Path, *, read_only: bool) -> None:
     """Refuse what cannot be a database file, and make a new one that only its user may read."""
-    if path.is_dir():
-        raise Misconfigured(
-            "The path is a directory.", hint="Name a file in it, such as 'agent.db'."
-        )
-    if not path.exists():
-        if read_only:
-            raise Misconfigured("There is no such file.", hint="Open it without read_only first.")
-        if not path.parent.is_dir():
+    try:
+        if path.is_dir():
+            raise Misconfigured("The path is a directory.", hint="Name a file in it: 'agent.db'.")
+        there = path.exists()
+        if not there and not path.parent.is_dir():
             raise Misconfigured("The folder of the file does not exist.", hint="Make it first.")
         refuse_network_folder(path.resolve())
-        try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        except OSError:
+        if read_only and (not there or path.stat().st_size == 0):
             raise Misconfigured(
-                "The file cannot be made.", hint="Make its folder writable, or name another one."
-            ) from None
-    else:
-        refuse_network_folder(path.resolve())
+                "There is no such file, or an empty one.", hint="Open it without read_only first."
+            )
+        if not there:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError:
+        raise Misconfigured(
+            "The file cannot be made or reached.",
+            hint="Make its folder writable, or name another one.",
+        ) from None
 
 
 def _probe(path: Path) -> None:
@@ -234,13 +268,12 @@ def _look_inside(path: Path, mode: str) -> None:
 
 
 def _reading_mode(path: Location, *, read_only: bool) -> str:
-    """How to open for reading: a log cannot be used in a folder where its index cannot be made, but
-    without a log the file alone is complete."""
-    log = Path(f"{path}-wal")
+    """How to open for reading. In a folder that cannot be written the log's index cannot be made;
+    where neither log nor index is, nobody has the file open and it is complete by itself."""
     if isinstance(path, str) or not read_only:
         return "mode=rw"
-    unwritable = not os.access(path.parent, os.W_OK)
-    return "immutable=1" if unwritable and not (log.exists() and log.stat().st_size) else "mode=ro"
+    alone = not any(Path(f"{path}{end}").exists() for end in ("-wal", "-shm"))
+    return "immutable=1" if alone and not os.access(path.parent, os.W_OK) else "mode=ro"
 
 
 def _connect(path: Location, mode: str) -> sqlite3.Connection:
@@ -257,7 +290,19 @@ def _connect(path: Location, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _after_fork() -> None:
+def _before_fork() -> None:
+    _guard.acquire()
+    for file in _open.values():
+        file.pause()
+
+
+def _after_fork_in_parent() -> None:
+    for file in _open.values():
+        file.resume()
+    _guard.release()
+
+
+def _after_fork_in_child() -> None:
     global _guard
     _guard = threading.Lock()
     for file in _open.values():
@@ -265,4 +310,8 @@ def _after_fork() -> None:
     _open.clear()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
+)

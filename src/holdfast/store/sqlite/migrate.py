@@ -76,20 +76,27 @@ def _damaged() -> Corrupt:
 
 def migrate(connection: sqlite3.Connection, version: str) -> None:
     """Bring the file to the newest form; the caller holds the lock file."""
-    if not is_ours(connection):
-        # These take effect only while the file is empty, and not inside a transaction.
+    fresh = not is_ours(connection)
+    if fresh:
+        # These take effect only while the file is empty.
         connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        _apply(connection, migrations(), version, fresh=True)
-        return
-    read_meta(connection, writing=True)
-    done = {number for (number,) in connection.execute("SELECT number FROM migrations")}
-    if 1 not in done:
-        raise _damaged()
+    else:
+        read_meta(connection, writing=True)
+    # A copy made by other tools may have left the mode in which readers and writers do not meet.
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode not in ("wal", "memory"):
+        raise Misconfigured(
+            "The file cannot keep a write-ahead log.", hint="Close other programs that use it."
+        )
+    done = set()
+    if not fresh:
+        done = {number for (number,) in connection.execute("SELECT number FROM migrations")}
+        if 1 not in done:
+            raise _damaged()
     missing = [migration for migration in migrations() if migration[0] not in done]
     if missing:
-        _apply(connection, missing, version, fresh=False)
+        _apply(connection, missing, version, fresh=fresh)
 
 
 def _apply(
@@ -132,6 +139,7 @@ def _fill_meta(connection: sqlite3.Connection, version: str) -> None:
         [
             ("salt", os.urandom(32)),
             ("folds", 0),
+            ("top", 0),
             ("min_reader", 1),
             ("min_writer", 1),
             ("needs", version),

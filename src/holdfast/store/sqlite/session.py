@@ -52,7 +52,10 @@ class Session:
         self._sql = connection.execute
         self._salt = salt
         self._places: dict[Owner, Place] = {}
-        (self._top,) = self._sql("SELECT coalesce(max(seq), 0) FROM records").fetchone()
+        (self._top,) = self._sql(
+            "SELECT max(coalesce((SELECT max(seq) FROM records), 0), value) FROM meta"
+            " WHERE name = 'top'"
+        ).fetchone()
         (self._erased,) = self._sql("SELECT EXISTS (SELECT 1 FROM tombstones)").fetchone()
         self.wrote = False
 
@@ -245,6 +248,8 @@ class Session:
         erased_us = max(batch.now_us, newest + 1)
         (top,) = self._sql("SELECT coalesce(max(seq), 0) FROM owners").fetchone()
         self._top = max(self._top, top) + 1
+        # The rows that held the newest numbers may go; the numbers are not given again.
+        self._sql("UPDATE meta SET value = ? WHERE name = 'top'", (self._top,))
         counts = erase(self._sql, self._salt, batch.erase, Moment(self._top, erased_us))
         self._erased = 1
         return counts

@@ -26,6 +26,8 @@ _PLAIN = f"SELECT {_FIELDS}, o.tenant, o.user, o.agent, NULL, NULL, NULL, NULL"
 _EPISODE = """r.seq, r.id, r.version, r.kind, r.about, r.occurred_us, r.recorded_us, r.created_us,
 r.expires_us, r.codec, r.checksum, r.body"""
 _NOTHING = ((), None, None, None)
+_AT_ONCE = 500
+"""How many slots one query names; SQLite limits the values of a statement."""
 _THIS_OWNER = "o.tenant = ? AND o.user = ? AND o.agent = ?"
 _HEADS = """
 WITH RECURSIVE threads (owner, thread) AS (
@@ -98,10 +100,10 @@ class SqliteStore:
 
     def holders(self, owner: Owner, slots: Sequence[bytes]) -> dict[bytes, Record]:
         """See Store.holders."""
-        sql = (
-            _FULL + f" WHERE {_THIS_OWNER} AND r.retired_us IS NULL AND r.slot IN ({_marks(slots)})"
-        )
-        found = self._read(sql, (*owner, *slots))
+        found: list[Record] = []
+        for part in (slots[n : n + _AT_ONCE] for n in range(0, len(slots), _AT_ONCE)):
+            which = f"r.retired_us IS NULL AND r.slot IN ({_marks(part)})"
+            found += self._read(f"{_FULL} WHERE {_THIS_OWNER} AND {which}", (*owner, *part))
         return {record.slot: record for record in found if record.slot is not None}
 
     def scan(

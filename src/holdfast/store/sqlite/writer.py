@@ -1,13 +1,16 @@
 """Group commit: concurrent callers' batches share one transaction and one sync.
 
-W1  At most one caller leads. It commits a group: its own batch and all that arrived meanwhile.
-W2  Whoever leads, hands over: to the first that waits, however it leaves (return, error, Ctrl-C).
-W3  A batch is answered only after the commit that holds it, and committed at most once: it goes to
-    a later group only when its own was rolled back, and not when its caller has left.
+W1  The first in the queue leads, and stays first until it leaves. It commits a group: its own batch
+    and those of all who stand behind it by then.
+W2  Whoever leaves, however it leaves (return, error, Ctrl-C at any moment), takes itself and what
+    was answered out of the queue and wakes the new first. Leaving can be interrupted and done
+    again.
+W3  A batch is answered only after the commit that holds it. It is committed at most once: after a
+    rollback it is still in the queue, unless its caller has left.
 W4  A group that SQLite refuses is rolled back whole, and each of its batches tried alone.
 
-A lone caller finds nobody leading and pays neither a thread nor an event. Lingering for company is
-left out: measured, it halves the rate where a sync is short and gains nothing where it is long.
+A lone caller is first at once and pays neither a thread nor an event. Lingering for company is left
+out: measured, it halves the rate where a sync is short and gains nothing where it is long.
 """
 
 import sqlite3
@@ -33,48 +36,49 @@ _PAGES_A_BATCH, _BYTES_A_PAGE = 6, 3_000
 _STRENGTH = {"relaxed": 0, "normal": 1, "full": 2}
 _PRAGMA = {"relaxed": "NORMAL", "normal": "NORMAL", "full": "FULL"}
 
+Answer = Applied | HoldfastError | bool
+Job = Callable[[], bool]
+
 
 class Ticket:
-    """One caller's batch on its way; `gate` opens when it is answered or has to lead."""
+    """One caller's batch, or a job, on its way; `gate` opens when it may look again."""
 
-    __slots__ = ("answer", "batch", "durability", "gate", "job", "left")
+    __slots__ = ("answer", "batch", "durability", "gate", "job", "leads", "left", "taken")
 
-    def __init__(
-        self, batch: Batch | None, durability: Durability, job: Callable[[], bool] | None
-    ) -> None:
+    def __init__(self, batch: Batch | None, durability: Durability, job: Job | None = None) -> None:
         self.batch = batch
         self.durability = durability
         self.job = job
-        self.gate: threading.Lock | None = None
-        self.left = False
-        self.answer: Applied | bool | BaseException | None = None
+        self.answer: Answer | None = None
+        self.gate = threading.Lock()
+        self.leads = self.taken = self.left = False
 
 
 class Writer:
-    """The one writer of a file in this process."""
+    """The one writer of a file in this process. Its connection is opened when it is needed."""
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connect: Callable[[], sqlite3.Connection],
         lock: LockFile | InProcessLock,
         salt: bytes,
         wait_s: float,
     ) -> None:
-        self._connection = connection
+        self._connect = connect
+        self._open: sqlite3.Connection | None = None
         self._lock = lock
         self._salt = salt
         self._wait_s = wait_s
         self._mutex = threading.Lock()
         self._queue: deque[Ticket] = deque()
-        self._leader: Ticket | None = None
-        self._trying: list[Ticket] = []
+        self._committing: list[tuple[Ticket, Answer]] = []
         self._synchronous = ""
         self._logged_pages = 0
         self._closed = False
 
     def apply(self, batch: Batch, durability: Durability) -> Applied:
         """Commit the batch, alone or with others; returns when it is durable."""
-        answer = self._submit(Ticket(batch, durability, None))
+        answer = self._submit(Ticket(batch, durability))
         assert isinstance(answer, Applied)
         return answer
 
@@ -83,190 +87,204 @@ class Writer:
         return bool(self._submit(Ticket(None, "full", self._truncate)))
 
     def close(self) -> None:
-        """Let the group in progress end, refuse others, and fold the log into the file."""
-        with suppress(HoldfastError):
-            self.truncate_log()
-        with self._mutex:
-            self._closed = True
-        try:
-            # SQLite folds and removes the log when the last connection closes: also under the lock.
-            with suppress(Busy):
-                self._lock.acquire(self._wait_s)
-            self._connection.close()
-        finally:
-            self._lock.release()
+        """Let those before end, fold the log, refuse those behind; the log goes under the lock."""
+        self._submit(Ticket(None, "full", self._close))
 
-    def _submit(self, ticket: Ticket) -> Applied | bool:
-        group = [ticket]
+    def pause(self) -> None:
+        """Close the connection between two groups and let nobody in until `resume`: for a fork."""
+        self._mutex.acquire()
+        while self._queue:
+            self._mutex.release()
+            ticket = Ticket(None, "full", lambda: True)
+            self._submit(ticket)  # returns when those before it are done
+            self._mutex.acquire()
+        with suppress(Busy):
+            self._lock.acquire(self._wait_s)
+        self._drop_connection()
+        self._lock.release()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._mutex.release()
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            self._open = self._connect()
+            self._synchronous = ""
+        return self._open
+
+    def _drop_connection(self) -> None:
+        if self._open is not None:
+            with suppress(sqlite3.Error):
+                self._open.close()
+            self._open = None
+
+    def _submit(self, ticket: Ticket) -> Answer:
         interrupted: BaseException | None = None
         try:
-            if self._enter(ticket) or self._wait(ticket):
-                self._commit(group)
-                self._wake(group)
-                if self._logged_pages > _CHECKPOINT_PAGES:
-                    self._checkpoint()
+            self._enter(ticket)
+            if self._wait(ticket):
+                self._lead(ticket)
         finally:
             # An interrupt may fall into this, too, and must not stop it. No call stands before the
             # `try`: Python delivers signals at calls and loops, so none can come in between.
             for _ in _PATIENCE:
                 try:
-                    self._settle(ticket, group)
+                    self._leave(ticket)
                     break
                 except BaseException as error:  # put off, not swallowed
                     interrupted = error
         if interrupted is not None:
             raise interrupted
         answer = ticket.answer
-        if isinstance(answer, BaseException):
+        if isinstance(answer, HoldfastError):
             raise answer
         assert answer is not None  # W3
         return answer
 
-    def _enter(self, ticket: Ticket) -> bool:
-        """Join the queue; True for who finds nobody leading."""
+    def _enter(self, ticket: Ticket) -> None:
         with self._mutex:
             if self._closed:
-                raise Misconfigured("The memory is closed.", hint="Open it again.")
-            if self._leader is None:
-                self._leader = ticket
-                return True
+                raise _closed()
             if len(self._queue) >= _QUEUE:
                 raise Busy("Too many writes are waiting.", hint="Retry, with fewer at a time.")
-            ticket.gate = threading.Lock()
             ticket.gate.acquire()
             self._queue.append(ticket)
-            return False
 
     def _wait(self, ticket: Ticket) -> bool:
-        """Wait until answered or made leader; True for a leader. Bounded, then Busy."""
-        assert ticket.gate is not None
-        while not ticket.gate.acquire(timeout=3 * self._wait_s):
+        """Wait for an answer or the lead (True); bounded, unless it is being committed."""
+        patience = 3
+        while True:
             with self._mutex:
-                if ticket in self._queue:
-                    self._queue.remove(ticket)
+                if ticket.answer is not None:
+                    return False
+                if self._queue[0] is ticket:
+                    ticket.leads = True
+                    return True
+                if patience <= 0 and not ticket.taken:
+                    ticket.left = True
                     raise Busy("The write waited too long for its turn.", hint="Retry.")
-        return self._leader is ticket
+            patience -= not ticket.gate.acquire(timeout=self._wait_s)
 
-    def _settle(self, ticket: Ticket, group: list[Ticket]) -> None:
-        """Leave in order, whatever happened (W2). May be interrupted and run again.
-
-        A transaction that is still open was not committed: its batches go back to the queue, to be
-        committed by the next leader. What committed is answered.
-        """
-        if self._leader is not ticket:
-            with self._mutex, suppress(ValueError):
-                ticket.left = True
-                self._queue.remove(ticket)
+    def _leave(self, ticket: Ticket) -> None:
+        """Go in order, whatever happened (W2)."""
+        if ticket.answer is not None and not ticket.leads:
             return
-        if self._connection.in_transaction:
-            for other in self._trying:
-                other.answer = None
-            self._connection.execute("ROLLBACK")
-        self._wake(group)
-        undecided = [other for other in group[1:] if other.answer is None]
+        if ticket.leads:
+            self._settle()
         with self._mutex:
-            for other in reversed(undecided):
-                if other not in self._queue and not other.left:
-                    self._queue.appendleft(other)
-            self._leader = self._queue.popleft() if self._queue else None
-            if self._leader is not None and self._leader.gate is not None:
-                self._leader.gate.release()
+            ticket.left = True
+            staying = [t for t in self._queue if not t.left and (t.leads or t.answer is None)]
+            answered = [t for t in self._queue if t.answer is not None]
+            self._queue = deque(staying)
+            if ticket.leads:
+                for other in staying:
+                    other.taken = False
+            for other in (*answered, *staying[:1]):
+                if other.gate.locked():
+                    other.gate.release()
 
-    def _wake(self, group: list[Ticket]) -> None:
-        for other in group[1:]:
-            if other.answer is not None and other.gate is not None and other.gate.locked():
-                other.gate.release()
+    def _settle(self) -> None:
+        """End what the leader was in the middle of: a transaction that is open was not committed,
+        one that was to be committed and is not open any more was (W3)."""
+        if self._open is not None and self._open.in_transaction:
+            self._committing = []
+            try:
+                self._open.execute("ROLLBACK")
+            except sqlite3.Error:
+                self._drop_connection()
+        for ticket, answer in self._committing:
+            ticket.answer = answer
+        self._committing = []
+        self._lock.release()
+
+    def _lead(self, ticket: Ticket) -> None:
+        group = self._take([ticket])
+        try:
+            self._lock.acquire(self._wait_s)
+            reach("commit.locked")
+            if ticket.job is not None:
+                ticket.answer = ticket.job()
+            else:
+                self._commit(group)
+        except HoldfastError as error:
+            for other in group:
+                other.answer = other.answer or error
+        except sqlite3.Error as error:
+            for other in group:
+                other.answer = other.answer or translated(error)
+        finally:
+            self._settle()
+        with self._mutex:
+            for other in group[1:]:
+                if other.gate.locked():
+                    other.gate.release()
+        if self._logged_pages > _CHECKPOINT_PAGES:
+            self._checkpoint()
+
+    def _take(self, group: list[Ticket]) -> list[Ticket]:
+        """Those who stand behind the leader join, up to a job or one who needs a stronger sync than
+        the open transaction was begun with."""
+        with self._mutex:
+            for other in self._queue:
+                stronger = self._synchronous != "FULL" and _PRAGMA[other.durability] == "FULL"
+                begun = self._open is not None and self._open.in_transaction
+                if len(group) >= _GROUP or group[0].job or other.job or (begun and stronger):
+                    break
+                if not (other.leads or other.taken or other.left):
+                    other.taken = True
+                    group.append(other)
+        return group
 
     def _commit(self, group: list[Ticket]) -> None:
-        """Commit the leader's batch and all that came meanwhile, and answer them."""
-        try:
-            try:
-                self._lock.acquire(self._wait_s)
-            except HoldfastError as error:
-                self._answer_all(group, error)
-                return
-            reach("commit.locked")
-            if group[0].job is not None:
-                try:
-                    group[0].answer = group[0].job()
-                except sqlite3.Error as error:
-                    group[0].answer = translated(error)
-                return
-            failed = self._try(group, grow=True)
-            if failed is not None and len(group) > 1:
-                for ticket in group:
-                    alone = self._try([ticket], grow=False)
-                    if alone is not None:
-                        ticket.answer = alone
-            elif failed is not None:
-                group[0].answer = failed
-        finally:
-            self._lock.release()
-
-    def _answer_all(self, group: list[Ticket], error: HoldfastError) -> None:
-        with self._mutex:
-            group.extend(self._queue)
-            self._queue.clear()
+        """Commit the leader's batch and all that joined; each alone when that is refused (W4)."""
+        refused = self._try(group, grow=True)
+        if refused is None:
+            return
         for ticket in group:
-            ticket.answer = error
+            alone = self._try([ticket], grow=False) if len(group) > 1 else refused
+            if alone is not None:
+                ticket.answer = alone
 
     def _try(self, group: list[Ticket], *, grow: bool) -> HoldfastError | None:
         """One transaction; the answers stand when it is committed, else the error that undid it."""
-        answers: list[Applied | HoldfastError] = []
-        self._trying = group
+        answers: list[Answer] = []
         try:
-            self._begin(group, grow=grow)
+            strongest = max(group, key=lambda ticket: _STRENGTH[ticket.durability]).durability
+            self._sync_as(_PRAGMA[strongest])
+            self._connection.execute("BEGIN IMMEDIATE")
+            reach("commit.begun")
             session = Session(self._connection, self._salt)
             while len(answers) < len(group):
-                batch = group[len(answers)].batch
-                assert batch is not None
-                try:
-                    answers.append(session.apply(batch))
-                except HoldfastError as refused:
-                    answers.append(refused)
+                answers.append(_applied(session, group[len(answers)]))
                 if grow and len(answers) == len(group):
-                    self._take_late(group)
+                    self._take(group)
             session.finish()
             reach("commit.before")
-            # From here on the answers are true as soon as no transaction is open any more.
-            for ticket, answer in zip(group, answers, strict=True):
-                ticket.answer = answer
+            self._committing = list(zip(group, answers, strict=True))
             self._connection.execute("COMMIT" if session.wrote else "ROLLBACK")
-            reach("commit.after")
         except sqlite3.Error as error:
-            for ticket in group:
-                ticket.answer = None
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._committing = []
+            self._settle_transaction()
             return translated(error)
+        reach("commit.after")
+        for ticket, answer in self._committing:
+            ticket.answer = answer
+        self._committing = []
         self._logged_pages += sum(_pages(ticket.batch) for ticket in group)
         reach("commit.answered")
         return None
 
-    def _begin(self, group: list[Ticket], *, grow: bool) -> None:
-        if grow:
-            self._take_late(group)
-        strongest = max(group, key=lambda ticket: _STRENGTH[ticket.durability]).durability
-        self._sync_as(_PRAGMA[strongest])
-        self._connection.execute("BEGIN IMMEDIATE")
-        reach("commit.begun")
+    def _settle_transaction(self) -> None:
+        if self._open is not None and self._open.in_transaction:
+            self._open.execute("ROLLBACK")
 
     def _sync_as(self, wanted: str) -> None:
+        connection = self._connection
         if wanted != self._synchronous:
-            self._connection.execute(f"PRAGMA synchronous = {wanted}")
+            connection.execute(f"PRAGMA synchronous = {wanted}")
             self._synchronous = wanted
-
-    def _take_late(self, group: list[Ticket]) -> None:
-        """Batches that arrived meanwhile join, unless they ask for a stronger sync than was set."""
-        if not self._queue:
-            return
-        with self._mutex:
-            while self._queue and len(group) < _GROUP:
-                late = self._queue[0]
-                weaker = self._synchronous == "FULL" or _PRAGMA[late.durability] != "FULL"
-                if late.job is not None or (self._connection.in_transaction and not weaker):
-                    return
-                group.append(self._queue.popleft())
 
     def _checkpoint(self) -> None:
         """Fold the log into the file; the commit is long answered, so a failure only delays it.
@@ -294,6 +312,18 @@ class Writer:
         self._logged_pages = 0
         return done
 
+    def _close(self) -> bool:
+        """SQLite folds and removes the log at the last close: this is under the lock."""
+        with suppress(sqlite3.Error):
+            truncate(self._connection)
+        self._drop_connection()
+        with self._mutex:
+            self._closed = True
+            for other in self._queue:
+                if not other.leads:
+                    other.answer = _closed()
+        return True
+
 
 def truncate(connection: sqlite3.Connection) -> bool:
     """Fold the log and cut it to nothing; False when a reader holds it. Waits little: others do."""
@@ -304,6 +334,18 @@ def truncate(connection: sqlite3.Connection) -> bool:
     finally:
         connection.execute(f"PRAGMA busy_timeout = {patience}").fetchone()
     return not busy
+
+
+def _applied(session: Session, ticket: Ticket) -> Answer:
+    assert ticket.batch is not None
+    try:
+        return session.apply(ticket.batch)
+    except HoldfastError as refused:
+        return refused
+
+
+def _closed() -> Misconfigured:
+    return Misconfigured("The memory is closed.", hint="Open it again.")
 
 
 def _pages(batch: Batch | None) -> int:
