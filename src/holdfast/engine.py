@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import Busy, Conflict, HoldfastError, Misconfigured
 from .lifecycle.forget import forget
-from .store.contract import Batch, Durability, Erase, Expected, Once, Store, Tally
+from .store.contract import Batch, Durability, Erase, Once, Store, Tally
 from .store.plan import Answers, Plan, answers_from_json, answers_to_json
 from .values.hashing import keyed
 from .values.owner import Owner
@@ -59,8 +59,10 @@ class Engine:
             try:
                 plan = make(self.now())
             except HoldfastError:
-                if once is not None and (answer := self._answered(once)) is not None:
-                    return answer
+                # A retry that can no longer be planned has its answer all the same.
+                receipt = None if once is None else self.store.answered(once, self.now())
+                if receipt is not None:
+                    return answers_from_json(receipt)
                 raise
             if plan.empty and once is None:
                 return plan.receipts
@@ -76,20 +78,6 @@ class Engine:
                 return answers_from_json(applied.replayed)
             return plan.receipts
         raise Busy("Others kept changing the same record.", hint="Retry in a moment.")
-
-    def _answered(self, once: Once) -> Answers | None:
-        """What was answered under the key, for a retry that can no longer be planned.
-
-        The batch expects what cannot be, so it is refused unless the key answers first.
-        """
-        impossible = Expected(once.owner, -1, slot=b"")
-        try:
-            applied = self.store.apply(Batch(self.now(), once=once, expected=(impossible,)))
-        except Conflict as conflict:
-            if conflict.facts.get("slot") == b"":
-                return None
-            raise
-        return answers_from_json(applied.replayed or "[]")
 
     def count_recall(self, records: Iterable[Record], now_us: int) -> None:
         """Count a recall in memory; recall never writes, `flush` does."""

@@ -27,11 +27,6 @@ from ..values.times import optional_micros, span_micros
 from ..values.views import body_of
 
 _DEFAULT_IMPORTANCE = 0.5
-ARGUMENTS = {
-    "text", "kind", "key", "source", "importance", "confidence", "tags", "metadata", "ttl",
-    "valid_from", "valid_to", "at", "about", "private",
-}  # fmt: skip
-"""What `remember` takes, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +102,10 @@ def statement(
         valid_from_us=begins,
         valid_to_us=ends,
     )
+
+
+ARGUMENTS = {"text", "private", *(statement.__kwdefaults__ or ())} - {"author", "thread", "value"}
+"""What `remember` takes, by name."""
 
 
 def plan_statements(plan: Plan, store: Store, said: Sequence[Statement]) -> None:

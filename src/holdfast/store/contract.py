@@ -2,8 +2,9 @@
 
 S1  `apply` is the only way to write: all of the batch or nothing, durable on return.
 S2  What the batch expects is checked inside the same transaction, before anything is written.
-S3  An idempotency key is used up by the batch that commits with it: the same key with the same
-    fingerprint answers what was answered then, with another one it is a Conflict.
+S3  An idempotency key is used up by the batch that commits with it, for seven days: the same key
+    with the same fingerprint answers what was answered then, with another one it is a Conflict.
+    When a record named in the receipt is erased, the receipt goes and the key stays refused.
 S4  Within an owner `seq` grows with each write, and a deletion takes one too; `recorded_us` grows
     strictly, never goes back with the clock, and lies after the last erasure of the record's
     subject.
@@ -12,6 +13,10 @@ S5  A read takes a sight or an owner; nothing outside of it is returned, counted
 S6  A record is returned as it was written (its checksum fits), or Corrupt is raised.
 S7  After an erasure no read returns the record or any version of it, and no write brings its id
     back.
+
+An id is unique over the whole store. Text is ordered by its UTF-8 bytes. A thread's name is unique
+within its owner; as a source it is looked for with the owner's user, or where there is none with
+the owner's agent alone. Counts of what was erased are of records, not of versions.
 
 A store knows nothing of prompts, ranking or message shapes. No error of a driver leaves it.
 """
@@ -23,7 +28,7 @@ from typing import Literal, Protocol
 from ..values.owner import Owner, Sight
 from ..values.record import Record
 
-Durability = Literal["full", "normal", "relaxed"]
+Durability = Literal["full", "normal"]
 Over = Literal["append", "retire", "drop"]
 KEY_KEPT_US = 7 * 24 * 3600 * 1_000_000
 
@@ -95,8 +100,7 @@ class Tally:
 class Batch:
     """What is written together or not at all.
 
-    `durability` None is the store's own; 'full' survives a power cut whatever the store's setting,
-    'relaxed' a kill alone.
+    `durability` None is the store's own; 'full' survives a power cut whatever the store's setting.
     """
 
     now_us: int
@@ -152,6 +156,9 @@ class Store(Protocol):
         cannot be had in time; Unavailable when the disk or the server fails; Unsupported on a
         read-only store.
         """
+
+    def answered(self, once: Once, now_us: int) -> str | None:
+        """The receipt kept under the key; None when it is free. Raises as `apply` does (S3)."""
 
     def record(self, sight: Sight, id: str) -> Record | None:
         """The newest version of a record, superseded or not, expired or not; None when not in

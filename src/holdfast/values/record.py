@@ -12,7 +12,6 @@ from typing import NamedTuple
 from .owner import Owner
 
 EPISODE, FACT, CHECKPOINT, STEP = "episode", "fact", "checkpoint", "step"
-FORMS = (EPISODE, FACT, CHECKPOINT, STEP)
 MESSAGE, SYSTEM, PREFERENCE = "message", "system", "preference"
 CODEC = 1
 

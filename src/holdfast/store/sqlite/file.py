@@ -37,6 +37,8 @@ Location = Path | str
 
 _open: dict[tuple[object, ...], "DatabaseFile"] = {}
 _guard = threading.Lock()
+_paused: list["DatabaseFile"] = []
+"""Those whose connections are closed while the process forks."""
 
 
 class DatabaseFile:
@@ -294,11 +296,12 @@ def _before_fork() -> None:
     _guard.acquire()
     for file in _open.values():
         file.pause()
+        _paused.append(file)
 
 
 def _after_fork_in_parent() -> None:
-    for file in _open.values():
-        file.resume()
+    while _paused:
+        _paused.pop().resume()
     _guard.release()
 
 
@@ -308,6 +311,7 @@ def _after_fork_in_child() -> None:
     for file in _open.values():
         file.disown()
     _open.clear()
+    _paused.clear()
 
 
 os.register_at_fork(

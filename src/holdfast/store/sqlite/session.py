@@ -15,7 +15,7 @@ from ...values.record import Record
 from ..contract import KEY_KEPT_US, Applied, Batch, Expected, Once, Put
 from ..points import reach
 from ..wire import COLUMNS, to_row
-from .erase import Moment, erase
+from .erase import Moment, Sql, erase
 
 _INSERT = f"INSERT INTO records ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 # Without statistics the planner would rather read an owner's whole place than look an id up.
@@ -45,6 +45,32 @@ class Place:
     recorded_us: int
 
 
+def answered(sql: Sql, salt: bytes, once: Once, now_us: int) -> str | None:
+    """The receipt kept under a key, None when it is free; Conflict when it may not be used (S3)."""
+    found = sql(
+        "SELECT fingerprint, receipt FROM batches WHERE key = ? AND recorded_us > ?",
+        (_key(salt, once), now_us - KEY_KEPT_US),
+    ).fetchone()
+    if found is None:
+        return None
+    fingerprint, receipt = found
+    if receipt is None:
+        raise Conflict(
+            "The idempotency key belongs to something that was erased.",
+            hint="Use a new key if it is to be stored again.",
+        )
+    if fingerprint != once.fingerprint:
+        raise Conflict(
+            "The idempotency key was used with other arguments.",
+            hint="Use one key for one write; a retry repeats its arguments exactly.",
+        )
+    return str(receipt)
+
+
+def _key(salt: bytes, once: Once) -> bytes:
+    return keyed(salt, "batch", *once.owner, once.key)
+
+
 class Session:
     """Applies batches in one transaction; `wrote` tells whether there is anything to commit."""
 
@@ -62,7 +88,7 @@ class Session:
     def apply(self, batch: Batch) -> Applied:
         """Check the batch, then write it; an error of ours comes before its first write."""
         if batch.once is not None:
-            replayed = self._replay(batch.once, batch.now_us)
+            replayed = answered(self._sql, self._salt, batch.once, batch.now_us)
             if replayed is not None:
                 return Applied(replayed=replayed)
         for expected in batch.expected:
@@ -87,29 +113,6 @@ class Session:
                 (place.seq, place.recorded_us, place.number),
             )
 
-    def _key(self, once: Once) -> bytes:
-        return keyed(self._salt, "batch", *once.owner, once.key)
-
-    def _replay(self, once: Once, now_us: int) -> str | None:
-        found = self._sql(
-            "SELECT fingerprint, receipt FROM batches WHERE key = ? AND recorded_us > ?",
-            (self._key(once), now_us - KEY_KEPT_US),
-        ).fetchone()
-        if found is None:
-            return None
-        fingerprint, receipt = found
-        if receipt is None:
-            raise Conflict(
-                "The idempotency key belongs to something that was erased.",
-                hint="Use a new key if it is to be stored again.",
-            )
-        if fingerprint != once.fingerprint:
-            raise Conflict(
-                "The idempotency key was used with other arguments.",
-                hint="Use one key for one write; a retry repeats its arguments exactly.",
-            )
-        return str(receipt)
-
     def _use_up(self, once: Once, now_us: int) -> None:
         self._sql(
             "DELETE FROM batches WHERE key IN"
@@ -119,7 +122,7 @@ class Session:
         self._sql(
             "INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)",
             (
-                self._key(once),
+                _key(self._salt, once),
                 self._place(once.owner).number,
                 once.fingerprint,
                 once.receipt,

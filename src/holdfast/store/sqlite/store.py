@@ -9,9 +9,10 @@ from typing import Any
 from ...errors import Busy, Misconfigured, Unavailable, Unsupported
 from ...values.owner import Owner, Sight
 from ...values.record import CHECKPOINT, EPISODE, SYSTEM, Record
-from ..contract import Applied, Batch, Cursor, Durability, Head
+from ..contract import Applied, Batch, Cursor, Durability, Head, Once
 from ..wire import COLUMNS, from_row
 from . import file as files
+from .session import answered
 
 _FIELDS = ", ".join(f"r.{name}" for name in COLUMNS)
 _EXTRA = """
@@ -90,6 +91,11 @@ class SqliteStore:
         if writer is None or self._read_only:
             raise Unsupported("The memory was opened read-only.", hint="Open it for writing.")
         return writer.apply(batch, batch.durability or self._durability)
+
+    def answered(self, once: Once, now_us: int) -> str | None:
+        """See Store.answered."""
+        with self._live().reading() as connection:
+            return answered(connection.execute, self.salt, once, now_us)
 
     def record(self, sight: Sight, id: str) -> Record | None:
         """See Store.record."""

@@ -33,8 +33,6 @@ _CHECKPOINT_PAGES = 1_000
 _PATIENCE = range(10)
 _TRUNCATE_WAIT_MS = 200
 _PAGES_A_BATCH, _BYTES_A_PAGE = 6, 3_000
-_STRENGTH = {"relaxed": 0, "normal": 1, "full": 2}
-_PRAGMA = {"relaxed": "NORMAL", "normal": "NORMAL", "full": "FULL"}
 
 Answer = Applied | HoldfastError | bool
 Job = Callable[[], bool]
@@ -75,6 +73,7 @@ class Writer:
         self._synchronous = ""
         self._logged_pages = 0
         self._closed = False
+        self._pausing = Ticket(None, "full")
 
     def apply(self, batch: Batch, durability: Durability) -> Applied:
         """Commit the batch, alone or with others; returns when it is durable."""
@@ -91,21 +90,18 @@ class Writer:
         self._submit(Ticket(None, "full", self._close))
 
     def pause(self) -> None:
-        """Close the connection between two groups and let nobody in until `resume`: for a fork."""
-        self._mutex.acquire()
-        while self._queue:
-            self._mutex.release()
-            ticket = Ticket(None, "full", lambda: True)
-            self._submit(ticket)  # returns when those before it are done
-            self._mutex.acquire()
+        """Lead, and close the connection: nobody else commits until `resume`. For a fork."""
+        self._pausing = Ticket(None, "full", lambda: True)
+        self._enter(self._pausing)
+        self._wait(self._pausing)
         with suppress(Busy):
             self._lock.acquire(self._wait_s)
         self._drop_connection()
         self._lock.release()
 
     def resume(self) -> None:
-        """Go on after `pause`."""
-        self._mutex.release()
+        """Leave the lead that `pause` took."""
+        self._leave(self._pausing)
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -228,7 +224,7 @@ class Writer:
         the open transaction was begun with."""
         with self._mutex:
             for other in self._queue:
-                stronger = self._synchronous != "FULL" and _PRAGMA[other.durability] == "FULL"
+                stronger = self._synchronous != "FULL" and other.durability == "full"
                 begun = self._open is not None and self._open.in_transaction
                 if len(group) >= _GROUP or group[0].job or other.job or (begun and stronger):
                     break
@@ -251,8 +247,8 @@ class Writer:
         """One transaction; the answers stand when it is committed, else the error that undid it."""
         answers: list[Answer] = []
         try:
-            strongest = max(group, key=lambda ticket: _STRENGTH[ticket.durability]).durability
-            self._sync_as(_PRAGMA[strongest])
+            full = any(ticket.durability == "full" for ticket in group)
+            self._sync_as("FULL" if full else "NORMAL")
             self._connection.execute("BEGIN IMMEDIATE")
             reach("commit.begun")
             session = Session(self._connection, self._salt)
@@ -283,14 +279,16 @@ class Writer:
     def _sync_as(self, wanted: str) -> None:
         connection = self._connection
         if wanted != self._synchronous:
+            # An interrupt may come in between: then it is unknown, never believed to be stronger.
+            self._synchronous = ""
             connection.execute(f"PRAGMA synchronous = {wanted}")
             self._synchronous = wanted
 
     def _checkpoint(self) -> None:
         """Fold the log into the file; the commit is long answered, so a failure only delays it.
 
-        A small commit then begins the log anew: as long as the folded pages stand in it, a log that
-        is cut would put older pages over newer ones.
+        A small commit then begins the log anew (unless a reader holds it): as long as the folded
+        pages stand in it, a log that is cut would put older pages over newer ones.
         """
         self._logged_pages = 0
         try:
@@ -317,6 +315,7 @@ class Writer:
         with suppress(sqlite3.Error):
             truncate(self._connection)
         self._drop_connection()
+        self._logged_pages = 0
         with self._mutex:
             self._closed = True
             for other in self._queue:
