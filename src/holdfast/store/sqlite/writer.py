@@ -173,13 +173,14 @@ class Writer:
             ticket.left = True
             staying = [t for t in self._queue if not t.left and (t.leads or t.answer is None)]
             answered = [t for t in self._queue if t.answer is not None]
-            self._queue = deque(staying)
             if ticket.leads:
                 for other in staying:
                     other.taken = False
+            # Woken before they are out of the queue: who does this again finds them all there.
             for other in (*answered, *staying[:1]):
                 if other.gate.locked():
                     other.gate.release()
+            self._queue = deque(staying)
 
     def _settle(self) -> None:
         """End what the leader was in the middle of: a transaction that is open was not committed,
@@ -313,9 +314,8 @@ class Writer:
     def _close(self) -> bool:
         """SQLite folds and removes the log at the last close: this is under the lock."""
         with suppress(sqlite3.Error):
-            truncate(self._connection)
+            self._truncate()
         self._drop_connection()
-        self._logged_pages = 0
         with self._mutex:
             self._closed = True
             for other in self._queue:
