@@ -136,6 +136,28 @@ def fork(path):
     return [os.waitstatus_to_exitcode(status), seen]
 
 
+def outlive(path):
+    """Fork, close the parent's handle while the child still writes; what a new handle sees."""
+    memory = holdfast.open(path)
+    scope = memory.scope(user="alice")
+    scope.remember("before the fork")
+    ready, closed = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        scope.remember("child 0")
+        os.write(ready[1], b".")
+        os.read(closed[0], 1)
+        for number in range(1, 5):
+            scope.remember(f"child {number}")
+        os._exit(0)
+    os.read(ready[0], 1)
+    memory.close()
+    os.write(closed[1], b".")
+    os.waitpid(child, 0)
+    with holdfast.open(path) as again:
+        return [hit.text for hit in reversed(again.scope(user="alice").records())]
+
+
 def claim_and_fork(path):
     """Fork inside a step: the child is another worker, and its end does not end the parent's."""
     with holdfast.open(path) as memory:

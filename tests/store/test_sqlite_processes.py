@@ -45,6 +45,39 @@ def test_a_reader_sees_what_another_process_has_written(path):
         assert {hit.text for hit in scope.records()} == {"alice 0", "alice was here"}
 
 
+def test_a_child_goes_on_when_the_parent_closes(path):
+    """The log that it writes to is not removed under it."""
+    seen = children.run("outlive", path)
+
+    assert seen == ["before the fork", *(f"child {n}" for n in range(5))]
+
+
+def test_closing_beside_readers_and_writers_ends(path):
+    """Whoever comes too late is told so; nobody waits for ever."""
+    memory = holdfast.open(path)
+    scope = memory.scope(user="alice")
+    ends = []
+
+    def use(number):
+        try:
+            for turn in range(10_000):
+                scope.remember(f"{number} {turn}")
+                scope.recent(limit=1)
+        except holdfast.Misconfigured:
+            ends.append(number)
+
+    users = [threading.Thread(target=use, args=(number,)) for number in range(12)]
+    for user in users:
+        user.start()
+    while not scope.recent(limit=1):
+        scope.recent(limit=1)
+    memory.close()
+    for user in users:
+        user.join(60)
+
+    assert sorted(ends) == list(range(12))
+
+
 def test_a_forked_child_reads_and_writes_and_its_parent_goes_on(path):
     """The child opens the file anew and leaves the parent's connections alone."""
     exit_code, seen = children.run("fork", path)

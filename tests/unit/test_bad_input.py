@@ -1,6 +1,6 @@
 """Bad input: what is handled without an error, and what is a typed error with a remedy."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -361,3 +361,11 @@ def test_a_closed_memory_says_so(memory, alice, use):
         use(memory, alice)
 
     assert caught.value.hint
+
+
+def test_a_time_out_of_range_in_utc_is_refused(thread):
+    """It fits its own zone; stored, it could never be read again."""
+    last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))
+
+    with pytest.raises(holdfast.InvalidInput, match="out of range"):
+        thread.add("user", "hello", at=last)

@@ -264,3 +264,32 @@ def test_a_recall_counted_before_an_erasure_leaves_no_trace_after_it(memory, ali
 
     assert alice.get(receipt.id) is None
     assert everything(alice) == []
+
+
+def test_what_a_keyed_fact_superseded_is_forgotten_with_it(alice):
+    """It is in no listing any more, so nobody could find it to forget it."""
+    first = alice.remember(CANARY, key="health")
+    second = alice.remember("healthy", key="health")
+
+    erased = alice.forget(second.id)
+
+    assert erased.counts == {"facts": 2}
+    assert alice.get(first.id) is None
+
+
+@pytest.mark.parametrize("first", ["by itself", "in the thread"])
+def test_a_fact_that_was_also_known_by_itself_outlives_the_thread(alice, first):
+    """The thread repeated it or told it first; it was not its only source."""
+    thread = alice.thread("q4")
+
+    def tell():
+        with thread.batch() as batch:
+            batch.add("user", "I like tea")
+            batch.remember("Likes tea")
+
+    for step in (tell, lambda: alice.remember("Likes tea"))[:: 1 if first != "by itself" else -1]:
+        step()
+    thread.forget()
+
+    assert [hit.text for hit in alice.records()] == ["Likes tea"]
+    assert alice.records()[0].sources == ()

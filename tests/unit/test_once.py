@@ -337,3 +337,11 @@ def test_ctrl_c_inside_leaves_it_in_doubt_and_goes_on(thread):
         thread.once("send", interrupted)
 
     assert thread.step_status("send") == "in_doubt"
+
+
+def test_another_partial_under_the_same_name_is_another_function(thread):
+    """What it wraps and fills in is what it is."""
+    assert thread.once("count", partial(len, "abc")) == 3
+
+    with pytest.raises(holdfast.Conflict):
+        thread.once("count", partial(max, "abc"))

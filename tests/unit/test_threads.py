@@ -290,3 +290,28 @@ class TestABatch:
 
         with pytest.raises(holdfast.InvalidInput, match="at has no time zone"):
             getattr(batch, verb)("user", "Send it", at=datetime.fromisoformat("2026-01-01"))
+
+    def test_it_keeps_what_was_given_not_what_became_of_it(self, thread):
+        """The caller's lists may be used again before the block ends."""
+        blocks = [{"type": "text", "text": "hello"}]
+
+        with thread.batch() as batch:
+            batch.add({"role": "user", "content": blocks})
+            blocks[0]["text"] = "changed"
+
+        (episode,) = thread.episodes()
+        assert episode.message == {"role": "user", "content": [{"type": "text", "text": "hello"}]}
+
+    def test_a_second_checkpoint_in_it_is_compared_with_the_first(self, thread):
+        """What states expected= conflicts, also with the batch's own."""
+        thread.checkpoint("a")
+
+        def stale():
+            with thread.batch() as batch:
+                batch.checkpoint("b", expected=1)
+                batch.checkpoint("c", expected=1)
+
+        with pytest.raises(holdfast.Conflict, match="at checkpoint 2, you wrote on 1"):
+            stale()
+
+        assert thread.restore() == "a"

@@ -323,6 +323,33 @@ class StoreContract:
         assert listed(store) == ["known", "stays"]
         assert listed(store, Sight((BOB,), "bob")) == ["his fact", "his"]
 
+    def test_a_threads_name_reaches_no_other_agent(self, store: Store) -> None:
+        """S7: agents without a user may have threads of one name; each has its own."""
+        other = Owner("acme", "", "sales")
+        write(
+            store, message(AGENT, "gone"), fact(AGENT, "learned", sources=("main",)),
+            fact(other, "stays", sources=("main",)), fact(Owner("acme"), "stays", sources=("main",)),
+        )  # fmt: skip
+
+        counts = store.apply(Batch(NOW, erase=Erase(AGENT, thread="main"))).erased
+
+        assert counts == {EPISODE: 1, FACT: 1}
+        assert listed(store, Sight((other, Owner("acme")))) == ["stays", "stays"]
+
+    def test_no_sequence_number_is_given_twice(self, store: Store) -> None:
+        """S4: also when all that had one is erased, with the owner itself."""
+        puts = [message(ALICE, "one"), message(ALICE, "two"), message(ALICE, "three")]
+        write(store, *puts[:2])
+        last = store.record(ALL_OF_ALICE, puts[1].record.id)
+        store.apply(Batch(NOW, erase=Erase(Owner("acme"), subject="alice")))
+        write(store, puts[2])
+
+        found = store.record(ALL_OF_ALICE, puts[2].record.id)
+
+        assert last is not None
+        assert found is not None
+        assert found.seq > last.seq
+
     def test_erasing_a_slot_takes_all_that_ever_held_it(self, store: Store) -> None:
         """S7: a preference goes with its history."""
         first, second = fact(ALICE, "UTC", b"zone"), fact(ALICE, "PST", b"zone")
