@@ -328,7 +328,8 @@ class StoreContract:
         other = Owner("acme", "", "sales")
         write(
             store, message(AGENT, "gone"), fact(AGENT, "learned", sources=("main",)),
-            fact(other, "stays", sources=("main",)), fact(Owner("acme"), "stays", sources=("main",)),
+            fact(other, "stays", sources=("main",)),
+            fact(Owner("acme"), "stays", sources=("main",)),
         )  # fmt: skip
 
         counts = store.apply(Batch(NOW, erase=Erase(AGENT, thread="main"))).erased
