@@ -91,7 +91,7 @@ def strike_at(point: str) -> None:
     points.hook = strike
 
 
-def everywhere(store: Store, outside: Outside, rounds: int) -> None:
+def everywhere(store: Store, outside: Outside, rounds: int, within: str) -> None:
     """One interrupt for each place that a turn passes, in order; then the same again."""
     number = 0
     for _ in range(rounds):
@@ -100,7 +100,7 @@ def everywhere(store: Store, outside: Outside, rounds: int) -> None:
         while missed < 40:
             place, number, missed = place + 1, number + 1, missed + 1
             try:
-                with striking(place) as struck:
+                with striking(place, within) as struck:
                     work(store, outside, MAIN, range(number, number + 1))
             except KeyboardInterrupt:
                 missed = 0
@@ -108,14 +108,14 @@ def everywhere(store: Store, outside: Outside, rounds: int) -> None:
 
 
 @contextmanager
-def striking(place: int) -> Iterator[list[str]]:
-    """Send Ctrl-C at the n-th place inside the store that lets a signal in; yields which it was."""
+def striking(place: int, within: str) -> Iterator[list[str]]:
+    """Send Ctrl-C at the n-th place in these files that lets a signal in; yields which it was."""
     passed, struck = 0, ["nowhere"]
     done: dict[FrameType, str] = {}
 
     def trace(frame: FrameType, event: str, argument: object) -> Callable:
         nonlocal passed
-        inside = frame.f_code.co_filename.startswith(STORE)
+        inside = frame.f_code.co_filename.startswith(within)
         frame.f_trace_opcodes, frame.f_trace_lines = inside, False
         if event == "return":
             done.pop(frame, None)
@@ -154,6 +154,7 @@ def main() -> None:
     )
     parser.add_argument("--others", type=int, default=7, help="how many threads write besides")
     parser.add_argument("--point", help="the commit point of the case `point`")
+    parser.add_argument("--within", default="", help="the files of `everywhere`, below the store")
     given = parser.parse_args()
     store = open_store("holdfast", given.place / "agent.db", given.habit)
     log = os.open(given.outside / "agent.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -161,7 +162,10 @@ def main() -> None:
     if given.case == "point":
         strike_at(given.point)
     others = Others(store, outside, given.others)
-    (everywhere if given.case == "everywhere" else survive)(store, outside, given.times)
+    if given.case == "everywhere":
+        everywhere(store, outside, given.times, f"{STORE}/{given.within}")
+    else:
+        survive(store, outside, given.times)
     others.end()
     store.close()
     outside.tell("closed")

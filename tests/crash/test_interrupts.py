@@ -105,12 +105,15 @@ def test_ctrl_c_at_a_commit_point_loses_nothing_and_stops_nobody(point, tmp_path
     assert child.violations() == []
 
 
+@pytest.mark.parametrize(("within", "rounds"), [("", 1), ("sqlite/writer.py", 6)])
 def test_ctrl_c_anywhere_in_the_store_loses_nothing_and_stops_nobody(
-    tmp_path: Path, record_property
+    within: str, rounds: int, tmp_path: Path, record_property
 ) -> None:
     """Each place of a turn where Python lets a signal in, one after the other."""
-    with Interrupted(tmp_path, "everywhere", "--others", "3") as child:
+    options = ("--others", "2", "--times", str(rounds), "--within", within)
+    with Interrupted(tmp_path, "everywhere", *options) as child:
         child.end()
 
-    record_property("figure", f"Ctrl-C at {child.said().count('interrupted')} places")
+    strikes = child.said().count("interrupted")
+    record_property("figure", f"Ctrl-C {strikes} times in {within or 'the store'}")
     assert child.violations() == []

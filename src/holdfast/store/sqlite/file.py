@@ -23,7 +23,7 @@ from .posix import LockFile, refuse_network_folder
 from .writer import Writer, truncate
 
 OLDEST_SQLITE = (3, 37, 0)
-WAIT_S = 10.0
+WAIT_S = 20.0
 _SETTINGS = ("mmap_size = 0", "temp_store = MEMORY", "cell_size_check = ON")
 _WRITING = (
     "secure_delete = ON", "wal_autocheckpoint = 0", "fullfsync = ON", "checkpoint_fullfsync = ON",

@@ -15,11 +15,14 @@ import errno
 import fcntl
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import Busy, Misconfigured, Unavailable
 
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre"}
+_TURN = 1
+"""The byte that stands for being next."""
 _PAUSE_S = 0.0001
 _LONG_PAUSE_S = 0.0005
 
@@ -43,21 +46,24 @@ class LockFile:
             ) from None
 
     def acquire(self, wait_s: float) -> None:
-        """Take the commit lock, or raise Busy when it cannot be had in time."""
-        if self._try():
-            return
-        deadline = time.monotonic() + wait_s
-        pause = _PAUSE_S
-        while not self._try():
-            if time.monotonic() > deadline:
-                raise Busy(
-                    f"Another process kept the database locked for {wait_s:g} s.",
-                    hint="Retry; if it stays so, look for a process that hangs while it writes.",
-                )
-            time.sleep(pause)
-            pause = min(pause * 1.2, _LONG_PAUSE_S)
+        """Take the commit lock, or raise Busy when it cannot be had in time.
 
-    def _try(self) -> bool:
+        First the turn, then the lock: whoever has the turn is next, so that a process which writes
+        all the time cannot take the lock again before those who wait.
+        """
+        deadline = time.monotonic() + wait_s
+        try:
+            _poll(lambda: self._byte(_TURN), deadline)
+            _poll(self._commit_lock, deadline)
+        except TimeoutError:
+            raise Busy(
+                f"Other processes kept the database locked for {wait_s:g} s.",
+                hint="Retry; if it stays so, look for a process that hangs while it writes.",
+            ) from None
+        finally:
+            self.drop_byte(_TURN)
+
+    def _commit_lock(self) -> bool:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -65,12 +71,20 @@ class LockFile:
         return True
 
     def release(self) -> None:
-        """Give the commit lock back."""
+        """Give the commit lock back, and the turn if an interrupt left it taken."""
         fcntl.flock(self._fd, fcntl.LOCK_UN)
+        self.drop_byte(_TURN)
+
+    def _byte(self, number: int) -> bool:
+        try:
+            fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
 
     def hold_byte(self, number: int) -> None:
         """Show that a worker lives, until `drop_byte` or the end of the process."""
-        fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+        self._byte(number)
 
     def drop_byte(self, number: int) -> None:
         """Show that a worker is gone."""
@@ -78,16 +92,23 @@ class LockFile:
 
     def byte_held(self, number: int) -> bool:
         """Whether another process holds this byte."""
-        try:
-            fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
-        except (BlockingIOError, PermissionError):
+        if not self._byte(number):
             return True
-        fcntl.lockf(self._fd, fcntl.LOCK_UN, 1, number)
+        self.drop_byte(number)
         return False
 
     def close(self) -> None:
         """Close the descriptor; both kinds of locks of this process go with it."""
         os.close(self._fd)
+
+
+def _poll(take: Callable[[], bool], deadline: float) -> None:
+    pause = _PAUSE_S
+    while not take():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(pause)
+        pause = min(pause * 1.2, _LONG_PAUSE_S)
 
 
 def refuse_network_folder(path: Path) -> None:
