@@ -33,11 +33,12 @@ STORE = str(Path(holdfast.__file__).parent / "store")
 
 
 class Others:
-    """The other threads, each writing turns of its own until the end."""
+    """The other threads, each writing turns of its own until the end, as many as they may."""
 
-    def __init__(self, store: Store, outside: Outside, count: int) -> None:
+    def __init__(self, store: Store, outside: Outside, count: int, turns: int) -> None:
         self.stop = threading.Event()
         self.failed: list[BaseException] = []
+        self.may = threading.Semaphore(turns)
         self.threads = [
             threading.Thread(target=self._work, args=(store, outside, f"p0t{number}"))
             for number in range(1, count + 1)
@@ -48,7 +49,7 @@ class Others:
     def _work(self, store: Store, outside: Outside, worker: str) -> None:
         number = 0
         try:
-            while not self.stop.is_set():
+            while self.may.acquire() and not self.stop.is_set():
                 number += 1
                 work(store, outside, worker, range(number, number + 1))
         except BaseException as error:  # told by the main thread at the end
@@ -56,6 +57,7 @@ class Others:
 
     def end(self) -> None:
         self.stop.set()
+        self.may.release(len(self.threads))
         for thread in self.threads:
             thread.join()
         if self.failed:
@@ -91,20 +93,32 @@ def strike_at(point: str) -> None:
     points.hook = strike
 
 
-def everywhere(store: Store, outside: Outside, rounds: int, within: str) -> None:
-    """One interrupt for each place that a turn passes, in order; then the same again."""
+def everywhere(store: Store, outside: Outside, others: Others, rounds: int, within: str) -> None:
+    """One interrupt for each place that a turn passes, in order; then the same again.
+
+    In every second round the others take their time inside a commit, so that they are found there.
+    """
     number = 0
-    for _ in range(rounds):
+    for turn in range(rounds):
+        points.hook = linger if turn % 2 == 0 else None
         place, missed = 0, 0
         # How many places a turn passes depends on whom it meets.
         while missed < 40:
             place, number, missed = place + 1, number + 1, missed + 1
+            # Company for this turn, and no more: the file is to be read again in the end.
+            others.may.release(2 * len(others.threads))
             try:
                 with striking(place, within) as struck:
                     work(store, outside, MAIN, range(number, number + 1))
             except KeyboardInterrupt:
                 missed = 0
                 outside.tell(f"interrupted {struck[0]}")
+
+
+def linger(point: str) -> None:
+    """Stay for a moment in the begun commit of another thread than the main one."""
+    if point == "commit.begun" and threading.current_thread() is not threading.main_thread():
+        threading.Event().wait(0.001)
 
 
 @contextmanager
@@ -161,9 +175,9 @@ def main() -> None:
     outside = Outside(log, given.outside / "agent.effects")
     if given.case == "point":
         strike_at(given.point)
-    others = Others(store, outside, given.others)
+    others = Others(store, outside, given.others, 0 if given.case == "everywhere" else 10**9)
     if given.case == "everywhere":
-        everywhere(store, outside, given.times, f"{STORE}/{given.within}")
+        everywhere(store, outside, others, given.times, f"{STORE}/{given.within}")
     else:
         survive(store, outside, given.times)
     others.end()
