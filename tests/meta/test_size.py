@@ -14,7 +14,7 @@ from tests.meta.size import (
 )
 
 # The ratchets. They are lowered when the figure falls; raising one is a decision with a reason.
-ENGINE_LINES = 3_770
+ENGINE_LINES = 3_780
 TESTING_LINES = 585
 DEPENDENCIES = 6
 FUNCTION_P90 = 35
