@@ -26,7 +26,7 @@ from .story import Turn
 
 WRITES, SYNCS = 1, 2
 TURNS = 5
-CREATION = 40
+CREATION = 30
 WORKER = "p0t0"
 
 

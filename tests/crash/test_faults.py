@@ -119,9 +119,9 @@ def sweep(place: Place, options: tuple[str, ...], store: str = "holdfast", habit
     return findings(place, store, habit)
 
 
-ONCE_FULL = ("--what", "write", "--error", "ENOSPC", "--every", "7")
+ONCE_FULL = ("--what", "write", "--error", "ENOSPC", "--every", "12")
 LONG_FULL = (*ONCE_FULL, "--times", "-1")
-ONE_BAD_WRITE = ("--what", "write", "--error", "EIO", "--every", "7")
+ONE_BAD_WRITE = ("--what", "write", "--error", "EIO", "--every", "12")
 ONE_BAD_SYNC = ("--what", "sync", "--error", "EIO", "--every", "2")
 LONG_BAD_SYNC = ("--what", "sync", "--error", "EIO", "--times", "-1", "--every", "3")
 SWEEPS = {

@@ -24,6 +24,7 @@ def demo(*, keep: str | None = None) -> int:
         path = Path(keep).resolve()
         if path.exists():
             raise Misconfigured("The file exists already.", hint="Name a new one for --keep.")
+        open_memory(path).close()  # what is wrong with the place is said here, not by a child
         return _tell(path)
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
         return _tell(Path(folder) / "agent.db")
