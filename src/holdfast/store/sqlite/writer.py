@@ -164,8 +164,8 @@ class Writer:
             patience -= not ticket.gate.acquire(timeout=self._wait_s)
 
     def _leave(self, ticket: Ticket) -> None:
-        """Go in order, whatever happened (W2)."""
-        if ticket.answer is not None and not ticket.leads:
+        """Go in order, whatever happened (W2); an interrupt may make it happen twice."""
+        if ticket.answer is not None and not ticket.leads and not ticket.left:
             return
         if ticket.leads:
             self._settle()
@@ -176,6 +176,9 @@ class Writer:
             if ticket.leads:
                 for other in staying:
                     other.taken = False
+            # No longer the leader before another is woken: who does this again must not settle
+            # what the next one is in the middle of.
+            ticket.leads = False
             # Woken before they are out of the queue: who does this again finds them all there.
             for other in (*answered, *staying[:1]):
                 if other.gate.locked():
