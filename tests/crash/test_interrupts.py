@@ -105,7 +105,7 @@ def test_ctrl_c_at_a_commit_point_loses_nothing_and_stops_nobody(point, tmp_path
     assert child.violations() == []
 
 
-@pytest.mark.parametrize(("within", "rounds"), [("", 1), ("sqlite/writer.py", 2)])
+@pytest.mark.parametrize(("within", "rounds"), [("", 1), ("sqlite/writer.py", 6)])
 def test_ctrl_c_anywhere_in_the_store_loses_nothing_and_stops_nobody(
     within: str, rounds: int, tmp_path: Path, record_property
 ) -> None:

@@ -14,6 +14,8 @@ from tests.meta.size import (
 )
 
 # The ratchets. They are lowered when the figure falls; raising one is a decision with a reason.
+# The engine was meant to begin at 3,000 lines and misses that: what reviews and crash tests found
+# (interrupts at any moment, forks, damaged files, malformed messages) took more. The goal stands.
 ENGINE_LINES = 3_780
 TESTING_LINES = 585
 DEPENDENCIES = 6
